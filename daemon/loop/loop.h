@@ -48,9 +48,12 @@ int loop_new(const char *name, struct loop **ret);
 /* Free a loop that does not run; its descriptors must have been removed. NULL is fine. */
 void loop_free(struct loop *l);
 
-/* Run on the calling thread until loop_stop(). Return: 0, or a negative errno of epoll_wait(2). */
+/*
+ * Run on the calling thread until loop_stop(). The thread takes the loop's name, unless it is the
+ * process's first. Return: 0, or a negative errno of epoll_wait(2).
+ */
 int loop_run(struct loop *l);
-/* Make loop_run() return after the current round. Any thread, signal handlers too. */
+/* Make loop_run() return after the current round (the next one, if it does not run). Any thread, signal handlers too. */
 void loop_stop(struct loop *l);
 /* Call @w->fn on the loop's thread, in order of posting. Any thread. */
 void loop_post(struct loop *l, struct loop_work *w);
