@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The only logger: one line an event, "time level event key=value ...", to stderr and, under
- * systemd, to the journal with its priority. The last MiB is kept in memory for what=log.
+ * The only logger: one line an event, "time level event key=value ...", to stderr or, where that
+ * is the journal's stream under systemd, to the journal with its priority. The last MiB is kept in memory for what=log.
  * Control bytes inside a line are escaped (\xNN), so no peer can forge a line. Never log secrets.
  */
 #ifndef LOG_H
@@ -42,7 +42,7 @@ void log_set_level(enum log_level level);
 /**
  * log_tail() - Append what is kept of the log
  * @min:	lines of this level and graver only (LOG_DEBUG: all)
- * @offset:	skip so many bytes of the kept text first
+ * @offset:	skip so many bytes of those lines first: what the caller has already
  * @out:	appended to; check @out->err
  *
  * Any thread.
