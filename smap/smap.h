@@ -13,16 +13,16 @@
 #include <stdint.h>
 
 #include "base/buf.h"
+#include "smap/smap_name.h"
 
 struct json_object;
 
-#define SMAP_ID_MIN 8 /* characters of a node ID, at least */
-#define SMAP_ID_MAX 64 /* and at most */
-#define SMAP_UUID_MAX 32 /* characters of a cluster UUID, at most */
 #define SMAP_HOST_MAX 255 /* RFC 1035 2.3.4 */
 #define SMAP_URL_MAX 300 /* scheme, host, port */
 #define SMAP_KEY_BYTES 32 /* an Ed25519 public key, RFC 8032 5.1.5 */
 #define SMAP_NODES_MAX 16384 /* nodes of one map, gateways and targets together */
+#define SMAP_TEXT_MAX (64u << 20) /* bytes of a map's JSON */
+#define SMAP_VERSION_MAX (INT64_MAX / 2) /* taken from JSON: what is added to it cannot overflow */
 #define SMAP_SEED 1103515245 /* seed of XXH64 for placement and digests */
 
 enum smap_role {
@@ -72,11 +72,11 @@ struct smap_edit; /* a map in the making */
  * @text:	the JSON, need not be NUL-terminated
  * @len:	its length in bytes
  * @ret:	the map with one reference for the caller, written on success only
- * @err:	a sentence that names what is wrong, on -EINVAL; may be NULL
+ * @err:	a sentence that names what is wrong, on -EINVAL and -E2BIG; may be NULL
  * @err_size:	room at @err
  *
  * Unknown keys are ignored; id_digest is recomputed; proxy_si must be a member of pmap (null and
- * absent: no primary). Any thread.
+ * absent: no primary); an absent data net is the control net. Any thread.
  *
  * Return: 0; -EINVAL malformed, wrong type, bad ID, URL or key, a duplicate; -E2BIG over a limit
  * of this header; -ENOMEM.
@@ -87,7 +87,7 @@ int smap_parse(const char *text, size_t len, struct smap **ret, char *err, size_
  * smap_from_json() - As smap_parse(), from a parsed object, which stays the caller's
  * @o:		the object
  * @ret:	the map
- * @err:	sentence on -EINVAL, may be NULL
+ * @err:	sentence on -EINVAL and -E2BIG, may be NULL
  * @err_size:	room at @err
  *
  * Return: as smap_parse().
@@ -105,7 +105,7 @@ void smap_print(const struct smap *m, struct buf *out);
  * smap_node_parse() - Read one node record
  * @o:		its JSON object
  * @ret:	the record, written on success only
- * @err:	sentence on -EINVAL, may be NULL
+ * @err:	sentence on -EINVAL and -E2BIG, may be NULL
  * @err_size:	room at @err
  *
  * Return: as smap_parse().
@@ -142,7 +142,7 @@ int smap_node_init(struct smap_node *n, const char *id, enum smap_role role);
 int smap_node_set_net(struct smap_node *n, enum smap_netid net, const char *scheme,
 		      const char *host, uint16_t port);
 
-/* Hosts and ports of all three nets are equal (scheme and key do not count). */
+/* Hosts and ports of all three nets are equal (scheme and key do not count; no data: control). */
 bool smap_node_same_net(const struct smap_node *a, const struct smap_node *b);
 
 /* Same presence and same bytes of the verifying keys. */
@@ -156,8 +156,12 @@ struct smap *smap_get(struct smap *m);
 /* Drop a reference; the last one frees. NULL is fine. Any thread. */
 void smap_put(struct smap *m);
 
+/* The version: newer wins; never a count of changes. */
 int64_t smap_version(const struct smap *m);
+/* The cluster's UUID, "" before it has one. Owned by the map. */
 const char *smap_uuid(const struct smap *m);
+/* When the cluster was made, "" if unknown. Owned by the map. */
+const char *smap_creation_time(const struct smap *m);
 /* The primary's record, or NULL when there is none. Owned by the map. */
 const struct smap_node *smap_primary(const struct smap *m);
 /* A node by ID, or NULL. Owned by the map. */
@@ -183,8 +187,10 @@ int smap_edit_new(const struct smap *from, struct smap_edit **ret);
  * @e:		the edit
  * @n:		the record, copied
  *
- * Return: 0; -EINVAL for an incomplete record (no role, no public net); -EEXIST when another node
- * has the same host and port on any net; -E2BIG over SMAP_NODES_MAX; -ENOMEM.
+ * An absent data net becomes the control net. Public must differ from the node's own two others.
+ *
+ * Return: 0; -EINVAL for an incomplete record (no role, no public net) or one whose public net is
+ * an intra net as well; -EEXIST when another node has the same host and port on any net; -E2BIG over SMAP_NODES_MAX; -ENOMEM.
  */
 int smap_edit_put_node(struct smap_edit *e, const struct smap_node *n);
 
@@ -210,6 +216,7 @@ void smap_edit_set_version(struct smap_edit *e, int64_t version);
  * Return: 0 or -ENOMEM.
  */
 int smap_edit_freeze(struct smap_edit *e, struct smap **ret);
+/* Drop an edit without a map. NULL is fine. */
 void smap_edit_free(struct smap_edit *e);
 
 /* ---- placement ---- */
@@ -235,35 +242,5 @@ const struct smap_node *smap_owner(const struct smap *m, uint64_t digest);
  * Return: index of the owner; the lower one at a tie.
  */
 size_t smap_owner_path(const uint64_t *digests, size_t n, uint64_t digest);
-
-/* ---- names ---- */
-
-#define SMAP_BUCKET_MAX 64 /* characters of a bucket name */
-#define SMAP_OBJECT_MAX 1024 /* bytes of an object name */
-#define SMAP_UNAME_MAX (16 + 2 * SMAP_UUID_MAX + SMAP_BUCKET_MAX + SMAP_OBJECT_MAX + 16)
-
-/* 1 to 64 of letters, digits, "-_."; no "..", no leading "."; system buckets are refused too. */
-bool smap_bucket_name_ok(const char *name);
-/**
- * smap_object_name_check() - Whether an object name may be stored
- * @name:	the name
- * @len:	its length in bytes
- *
- * Return: NULL if it may, else a sentence that says why not (static).
- */
-const char *smap_object_name_check(const char *name, size_t len);
-/* Node IDs: 8 to 64 letters, digits, inner '-' and '_'. */
-bool smap_node_id_ok(const char *id);
-
-/**
- * smap_bucket_uname() - "provider/ns/bucket/" of a bucket, e.g. "ais/@#/abc/"
- * @out:	appended to; check @out->err
- * @provider:	e.g. "ais"
- * @ns_uuid:	"" for the local cluster
- * @ns_name:	"" for the global namespace
- * @bucket:	bucket name
- */
-void smap_bucket_uname(struct buf *out, const char *provider, const char *ns_uuid,
-		       const char *ns_name, const char *bucket);
 
 #endif
