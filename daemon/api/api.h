@@ -98,6 +98,32 @@ void api_store_error(struct api *a, struct http_txn *t, int err, const struct bm
 /* 501 that names what is not built. */
 void api_not_built(struct http_txn *t, const char *what);
 
+/* Most bytes of a JSON request body (http.max_json_body), for http_collect(). */
+size_t api_json_max(struct api *a);
+/* Whether this node is a gateway. */
+bool api_is_gateway(const struct api *a);
+
+/**
+ * api_known() - Continue on the io pool with a bucket that has been looked for everywhere
+ * @a:		the api
+ * @t:		the transaction; body, if any, already collected
+ * @n:		the bucket; when it is not in our metadata, the primary is asked first (call pool)
+ * @fn:		the continuation: calls api_bucket(), which may still refuse
+ *
+ * Any thread. Ends the handler or the continuation that calls it.
+ */
+void api_known(struct api *a, struct http_txn *t, const struct bmd_name *n,
+	       void (*fn)(struct http_txn *t));
+
+/* A Bck object {"name","provider","namespace":{"uuid","name"}}. Return: 0; -EINVAL. */
+int api_bck_parse(struct json_object *o, struct bmd_name *ret);
+/* The same, appended. An empty name gives an object of empty fields. */
+void api_bck_print(const struct bmd_name *n, struct buf *out);
+/* "/v1/AREA/BUCKET" of a bucket, percent-encoded, and "?provider=ais[&namespace=...]" behind. */
+void api_bck_path(const char *area, const struct bmd_name *n, struct buf *out);
+/* 200 with JSON; @b moved. 500 when @b ran out of memory. */
+void api_reply_json(struct http_txn *t, struct buf *b);
+
 /* ---- handlers ---- */
 void api_objects_gateway(struct http_txn *t); /* objects_gateway.c: redirects */
 void api_objects_target(struct http_txn *t); /* objects.c: get, head, put, delete, patch, post */
