@@ -63,7 +63,6 @@ struct bmd_bucket {
 	uint64_t features;
 	char cksum_type[16]; /* "xxhash2" */
 	bool versioning;
-	bool warm_validate; /* checksum.validate_warm_get */
 	bool read_range; /* checksum.enable_read_range */
 	char placement[32 + 2 * SMAP_UUID_MAX + SMAP_BUCKET_MAX]; /* uname for HRW: "ais/@#/abc/" */
 };
