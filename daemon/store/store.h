@@ -15,41 +15,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/buf.h"
-#include "store/cksum.h"
+#include "store/put.h"
+#include "store/record.h"
 
 struct store;
-struct store_put;
 struct pool;
 struct metrics;
-
-#define STORE_NAME_MAX 1024 /* bytes of an object name */
-#define STORE_CUSTOM_MAX 2048 /* keys and values of custom metadata together */
-#define STORE_PATHS_MAX 64
-
-/* The bucket an object belongs to. */
-struct store_bck {
-	uint64_t bid; /* prefix of its keys */
-	const char *uname; /* placement uname of the bucket, "ais/@#/abc/", for the mountpath */
-	enum cksum_type cksum; /* what new objects get */
-	bool versioned;
-};
-
-/* What is known of an object. Plain data: copy freely. */
-struct store_rec {
-	uint64_t size;
-	uint64_t version; /* 0: none */
-	uint64_t seq; /* of two blobs with one key the higher counts */
-	int64_t mtime_ns; /* wall clock of the PUT */
-	int64_t atime_ns; /* last access, from memory when newer */
-	uint32_t flags; /* STORE_F_* */
-	uint32_t path; /* index of the mountpath */
-	enum cksum_type ctype;
-	char cksum[CKSUM_TEXT_MAX]; /* lower-case hex, "" for none */
-	char blob[48]; /* its name below blob/, unique for ever */
-	uint16_t custom_len;
-	char custom[STORE_CUSTOM_MAX + 512]; /* custom metadata: key NUL value NUL ... */
-};
 
 struct store_opts {
 	size_t sz; /* sizeof(struct store_opts) */
@@ -132,113 +103,6 @@ struct store_sum {
 int store_summary(struct store *s, const struct store_bck *b, const char *prefix,
 		  struct store_sum *ret);
 
-/* ---- writing ---- */
-
-struct store_put_opts {
-	int64_t size; /* bytes to come, -1 unknown */
-	const char *custom; /* packed custom metadata, copied */
-	size_t custom_len;
-	enum cksum_type want_type; /* the client's checksum, CKSUM_NONE: not sent */
-	const char *want_value; /* copied */
-	bool reset_version; /* skip_vc: start at 1 again */
-	uint64_t base_version; /* not 0: the result is this plus one */
-	int64_t mtime_ns; /* 0: now */
-};
-
-/* Result of a put, delete or change: @rec is set when err is 0 (for delete: what was removed). */
-typedef void (*store_done_fn)(void *arg, int err, const struct store_rec *rec);
-
-/**
- * store_put_begin() - Begin a new version of an object
- * @s:		the store
- * @b:		bucket, copied
- * @name:	object name, copied
- * @o:		options
- * @ret:	the put, on success only; ends by store_put_commit() or store_put_abort()
- *
- * Return: 0; -ENAMETOOLONG; -ENOSPC and other errno of open(2), fallocate(2); -ENOMEM.
- */
-int store_put_begin(struct store *s, const struct store_bck *b, const char *name,
-		    const struct store_put_opts *o, struct store_put **ret);
-/* Next bytes. Return: 0 or an errno of pwrite(2); then store_put_abort(). */
-int store_put_write(struct store_put *p, const void *data, size_t n);
-
-/**
- * store_put_commit() - Make the version the object
- * @p:		the put, consumed
- * @done:	called once; err 0: durable as configured and visible; STORE_E_CKSUM: the client's
- *		checksum differs, @rec->cksum holds the one computed, of the client's type
- * @arg:	for @done
- *
- * Takes the key's lock, so that versions count, then sets the xattr, syncs, and queues the record.
- */
-void store_put_commit(struct store_put *p, store_done_fn done, void *arg);
-void store_put_abort(struct store_put *p);
-#define STORE_E_CKSUM 1
-#define STORE_E_EXISTS 2
-
-/* Remove an object. @done: 0 after it is durable; -ENOENT. */
-void store_delete(struct store *s, const struct store_bck *b, const char *name, store_done_fn done,
-		  void *arg);
-
-/**
- * store_set_custom() - Change custom metadata of an object
- * @s:		the store
- * @b:		bucket
- * @name:	object
- * @custom:	packed pairs, copied
- * @custom_len:	bytes
- * @replace:	drop the pairs that are not in @custom
- * @done:	0; -ENOENT; -EMSGSIZE over STORE_CUSTOM_MAX
- * @arg:	for @done
- */
-struct store_custom {
-	const char *pairs;
-	size_t len;
-	bool replace;
-};
-void store_set_custom(struct store *s, const struct store_bck *b, const char *name,
-		      const struct store_custom *c, store_done_fn done, void *arg);
-
-/**
- * store_copy() - Copy an object to another name on this node, metadata and checksum included
- * @s:		the store
- * @from:	bucket of the source
- * @from_name:	source
- * @to:		bucket of the copy
- * @to_name:	name of the copy
- * @done:	as of store_put_commit(); -ENOENT without a source
- * @arg:	for @done
- *
- * Shares extents where the file system can (FICLONE), else copies in the kernel. The stored
- * checksum is kept if of the target bucket's type, else computed.
- */
-struct store_name {
-	const struct store_bck *bck;
-	const char *name;
-};
-void store_copy(struct store *s, struct store_name from, struct store_name to, store_done_fn done,
-		void *arg);
-
-/* ---- append: an object grown in steps, invisible until flushed ---- */
-
-/**
- * store_append() - Begin or continue an append: a put whose bytes go to a work file
- * @s:		the store
- * @b:		bucket
- * @name:	object
- * @work:	token of an earlier step, "" to begin (from the object's content, if it exists)
- * @ret:	the put; store_put_write() adds; end with store_append_park() or store_put_commit()
- *
- * Return: 0; -ENOENT unknown or used token; -EINVAL malformed token; -EBUSY the token is in use.
- */
-int store_append(struct store *s, const struct store_bck *b, const char *name, const char *work,
-		 struct store_put **ret);
-/* Keep the work file for the next step; @token of 64 bytes. Return: 0 or an errno. */
-int store_append_park(struct store_put *p, char token[64]);
-/* The checksum the client sent with its flush. */
-void store_append_expect(struct store_put *p, enum cksum_type type, const char *value);
-
 /* ---- buckets and capacity ---- */
 
 /**
@@ -260,15 +124,5 @@ struct store_space {
 };
 size_t store_paths(const struct store *s);
 int store_space(struct store *s, size_t path, struct store_space *ret);
-
-/* ---- packed custom metadata ---- */
-
-/* Add a pair to packed @buf. Return: 0; -EINVAL empty key, NUL or control byte; -EMSGSIZE. */
-int store_custom_add(struct buf *b, const char *key, const char *value);
-/* Next pair after *@pos (begin with 0). False at the end. */
-bool store_custom_next(const char *packed, size_t len, size_t *pos, const char **key,
-		       const char **value);
-/* Value of a key, or NULL. */
-const char *store_custom_find(const struct store_rec *rec, const char *key);
 
 #endif
