@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* pagewired: arguments, config, run, exit status */
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "config.h"
+#include "wire.h"
+
+#define PAGEWIRE_VERSION "0.1"
+
+enum verb {
+	VERB_RUN,
+	VERB_CHECK,
+};
+
+struct args {
+	enum verb verb;
+	const char *file, *role;
+};
+
+static const char usage_text[] =
+	"usage: pagewired --config FILE [--role gateway|target]\n"
+	"       pagewired --check-config FILE\n"
+	"       pagewired --help | --version\n"
+	"\n"
+	"  --config FILE         run as the node that FILE describes\n"
+	"  --role gateway|target overrides the key \"role\" of FILE\n"
+	"  --check-config FILE   read FILE, name what is wrong, and end\n"
+	"  --help                this text and the table of config keys\n"
+	"  --version             version of pagewire\n"
+	"\n"
+	"Exit status: 0 after a stop, 1 failed, 2 wrong usage or config.\n";
+
+static int wrong_usage(const char *what)
+{
+	fprintf(stderr, "pagewired: %s\n%s", what, usage_text);
+	return 2;
+}
+
+static int print_help(const char *form)
+{
+	autobuf struct buf out = BUF_INIT;
+	bool rst = form && !strcmp(form, "rst");
+
+	if (form && !rst)
+		return wrong_usage("--help takes no value but rst");
+	if (!rst) {
+		buf_str(&out, usage_text);
+		buf_str(&out, "\nKeys of FILE (JSON; \"a.b\" is {\"a\":{\"b\":...}}):\n\n");
+	}
+	config_print_table(rst, &out);
+	if (out.err || fwrite(out.data, 1, out.len, stdout) != out.len || fflush(stdout))
+		return 1;
+	return 0;
+}
+
+/* Return: -1 to go on, else the exit status. */
+static int parse_args(int argc, char **argv, struct args *a)
+{
+	static const struct option options[] = {
+		{"config", required_argument, NULL, 'c'},
+		{"check-config", required_argument, NULL, 'k'},
+		{"role", required_argument, NULL, 'r'},
+		{"help", optional_argument, NULL, 'h'},
+		{"version", no_argument, NULL, 'v'},
+		{},
+	};
+	int o;
+
+	while ((o = getopt_long(argc, argv, "", options, NULL)) != -1) {
+		switch (o) {
+		case 'c':
+		case 'k':
+			if (a->file)
+				return wrong_usage("one of --config and --check-config, once");
+			a->file = optarg;
+			a->verb = o == 'k' ? VERB_CHECK : VERB_RUN;
+			break;
+		case 'r':
+			a->role = optarg;
+			break;
+		case 'h':
+			return print_help(optarg);
+		case 'v':
+			printf("pagewired %s\n", PAGEWIRE_VERSION);
+			return 0;
+		default:
+			return wrong_usage("unknown option");
+		}
+	}
+	if (optind < argc)
+		return wrong_usage("unexpected argument");
+	if (!a->file)
+		return wrong_usage("--config FILE is needed");
+	return -1;
+}
+
+/* Read FILE and apply --role. Return: -1 to go on, else the exit status. */
+static int load(const struct args *a, struct config **ret)
+{
+	struct config *cfg = NULL, *with = NULL;
+	char err[512] = "";
+	int r = config_load(a->file, &cfg, err, sizeof(err));
+
+	if (!r && a->role) {
+		r = config_with(cfg, "role", a->role, &with, err, sizeof(err));
+		config_put(cfg);
+		cfg = with;
+	}
+	if (r < 0) {
+		fprintf(stderr, "pagewired: %s\n", *err ? err : strerror(-r));
+		return 2;
+	}
+	*ret = cfg;
+	return -1;
+}
+
+int main(int argc, char **argv)
+{
+	struct args a = {};
+	struct config *cfg;
+	int status = parse_args(argc, argv, &a);
+
+	if (status < 0)
+		status = load(&a, &cfg);
+	if (status >= 0)
+		return status;
+	if (a.verb == VERB_CHECK)
+		status = 0;
+	else
+		status = wire_run(cfg);
+	config_put(cfg);
+	return status;
+}
