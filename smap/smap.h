@@ -76,7 +76,8 @@ struct smap_edit; /* a map in the making */
  * @err_size:	room at @err
  *
  * Unknown keys are ignored; id_digest is recomputed; proxy_si must be a member of pmap (null and
- * absent: no primary); an absent data net is the control net. Any thread.
+ * absent: no primary); an absent data net is the control net. A key that an object has twice is
+ * refused here (smap_from_json() cannot see it). Any thread.
  *
  * Return: 0; -EINVAL malformed, wrong type, bad ID, URL or key, a duplicate; -E2BIG over a limit
  * of this header; -ENOMEM.

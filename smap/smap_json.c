@@ -342,6 +342,42 @@ int smap_from_json(struct json_object *o, struct smap **ret, char *err, size_t e
 	return smap_edit_freeze(take_ptr(e), ret);
 }
 
+/* Members of all objects in a parsed document, whose depth json_parse() has bounded. */
+static size_t count_members(struct json_object *o)
+{
+	size_t n = 0, i;
+
+	if (json_object_is_type(o, json_type_object)) {
+		json_object_object_foreach (o, key, val) {
+			(void)key;
+			n += 1 + count_members(val);
+		}
+	} else if (json_object_is_type(o, json_type_array)) {
+		for (i = 0; i < json_object_array_length(o); i++)
+			n += count_members(json_object_array_get_idx(o, i));
+	}
+	return n;
+}
+
+/* Colons outside strings: as many as members were written. */
+static size_t count_colons(const char *text, size_t len)
+{
+	size_t n = 0, i;
+	char quote = 0;
+
+	for (i = 0; i < len; i++) {
+		if (quote && text[i] == '\\')
+			i++;
+		else if (quote)
+			quote = text[i] == quote ? 0 : quote;
+		else if (text[i] == '"' || text[i] == '\'')
+			quote = text[i];
+		else if (text[i] == ':')
+			n++;
+	}
+	return n;
+}
+
 int smap_parse(const char *text, size_t len, struct smap **ret, char *err, size_t err_size)
 {
 	autojson struct json_object *o = NULL;
@@ -357,6 +393,9 @@ int smap_parse(const char *text, size_t len, struct smap **ret, char *err, size_
 		return bad(&why, "a cluster map must be one JSON document");
 	if (r < 0)
 		return r;
+	/* json-c lets the last of equal keys win, which would hide a second node of one ID */
+	if (count_members(o) != count_colons(text, len))
+		return bad(&why, "a cluster map must not have a key twice");
 	return smap_from_json(o, ret, err, err_size);
 }
 

@@ -37,10 +37,9 @@ size_t smap_owner_path(const uint64_t *digests, size_t n, uint64_t digest)
 	for (i = 1; i < n; i++) {
 		uint64_t w = xhash(digests[i] ^ digest);
 
-		if (w > best) {
-			best = w;
-			owner = i;
-		}
+		/* no branch: in a small cluster its misses would cost more than the weights */
+		owner = w > best ? i : owner;
+		best = w > best ? w : best;
 	}
 	return owner;
 }
