@@ -177,7 +177,7 @@ size_t smap_active_targets(const struct smap *m);
 /**
  * smap_edit_new() - Begin a new map
  * @from:	the map to start from, or NULL for an empty one of version 0
- * @ret:	the edit, written on success only; end it with smap_edit_freeze() or smap_edit_free()
+ * @ret:	the edit, written on success only; smap_edit_freeze() or smap_edit_free() ends it
  *
  * Return: 0 or -ENOMEM.
  */
@@ -191,7 +191,8 @@ int smap_edit_new(const struct smap *from, struct smap_edit **ret);
  * An absent data net becomes the control net. Public must differ from the node's own two others.
  *
  * Return: 0; -EINVAL for an incomplete record (no role, no public net) or one whose public net is
- * an intra net as well; -EEXIST when another node has the same host and port on any net; -E2BIG over SMAP_NODES_MAX; -ENOMEM.
+ * an intra net as well; -EEXIST when another node has the same host and port on any net; -E2BIG
+ * over SMAP_NODES_MAX; -ENOMEM.
  */
 int smap_edit_put_node(struct smap_edit *e, const struct smap_node *n);
 

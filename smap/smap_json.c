@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The map and its records as JSON: in, with every limit checked, and out in the protocol's order. */
+/* The map and its records as JSON: in with limits checked, out in the protocol's order. */
 #include <inttypes.h>
 #include <sodium.h>
 #include <stdarg.h>

@@ -156,7 +156,7 @@ static void test_many(void)
 		ASSERT_STR(smap_find(m, id)->id, id);
 	}
 	found = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-	printf("(%u targets: load %lld us, look up %lld ns each) ", MANY,
+	printf("(%d targets: load %lld us, look up %lld ns each) ", MANY,
 	       (long long)(loaded - begin) / 1000, (long long)(found - loaded) / MANY);
 	ASSERT_TRUE(loaded - begin < 5000000000);
 	ASSERT_TRUE(found - loaded < 300000000);
