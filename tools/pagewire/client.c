@@ -83,7 +83,7 @@ static int token_load(struct client *c, const char *path, struct buf *why)
 	if (token_check(c->token) < 0) {
 		buf_fmt(why, "%s holds no token: expected {\"token\":\"…\"} or the bare token",
 			path);
-		return -EINVAL;
+		return -EBADMSG;
 	}
 	return 0;
 }

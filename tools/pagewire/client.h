@@ -53,7 +53,8 @@ struct resp {
  * @opts:	where and how, copied
  * @why:	gets a sentence on failure
  *
- * Return: 0; -EINVAL for an endpoint that is none; -ENOMEM; or what reading the token gave.
+ * Return: 0; -EINVAL for an endpoint that is none; -EBADMSG for a file without a token; -ENOMEM;
+ * or what reading the file gave.
  */
 int client_new(struct client **ret, const struct client_opts *opts, struct buf *why);
 

@@ -109,8 +109,13 @@ int cmd_client(struct cmd *c, struct client **ret)
 		.insecure = cmd_opt(c, "insecure"),
 	};
 	autobuf struct buf why = BUF_INIT;
+	int r = 0;
 
-	if (!c->client && client_new(&c->client, &opts, &why) < 0)
+	if (!c->client)
+		r = client_new(&c->client, &opts, &why);
+	if (r == -EINVAL)
+		return cmd_usage(c, "%s", buf_cstr(&why));
+	if (r < 0)
 		return cmd_fail(c, "%s", buf_cstr(&why));
 	*ret = c->client;
 	return 0;

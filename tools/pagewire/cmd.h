@@ -132,7 +132,7 @@ int cmd_place(struct cmd *c, int i, struct uri *ret);
  * @c:		the command
  * @ret:	the client, written on success only; stays the command's
  *
- * Return: 0, or CMD_FAILED after saying why.
+ * Return: 0; CMD_USAGE for an endpoint that is none, CMD_FAILED else, after saying why.
  */
 int cmd_client(struct cmd *c, struct client **ret);
 

@@ -161,13 +161,15 @@ static int show_page(struct ls *l, struct json_object *doc)
 static int next_page(struct ls *l, struct resp *r, struct json_object **ret)
 {
 	autobuf struct buf path = BUF_INIT, body = BUF_INIT;
+	struct uri bucket = *l->u;
 	struct client *client;
 	struct call call;
 	int rc = cmd_client(l->c, &client);
 
 	if (rc)
 		return rc;
-	uri_request(&path, "buckets", l->u);
+	bucket.object = NULL;
+	uri_request(&path, "buckets", &bucket);
 	ask(l, &body);
 	if (path.err || body.err)
 		return -ENOMEM;

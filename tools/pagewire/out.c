@@ -164,8 +164,10 @@ void out_table(struct out *o, struct json_object *doc, struct json_object *rows,
 		struct json_object *row = json_object_array_get_idx(rows, i / ncols);
 
 		cell[i] = out_value(row, cols[i % ncols].path, cols[i % ncols].kind);
-		if (!cell[i])
-			cell[i] = strdup("-");
+		if (cell[i] && *cell[i])
+			continue;
+		free(cell[i]);
+		cell[i] = strdup("-");
 		if (!cell[i])
 			break;
 	}

@@ -9,7 +9,7 @@
 #include "progress.h"
 #include "upload.h"
 
-#define SMALL_BODY 16384
+#define SMALL_BODY 32768
 
 int upload_init(struct upload *up, int fd)
 {
