@@ -160,6 +160,7 @@ static int next_version(const struct bmd *b, size_t extra, struct bmd **ret)
 
 	if (r < 0)
 		return r;
+	c->last_serial = b->last_serial;
 	memcpy(c->buckets, b->buckets, b->n * sizeof(b->buckets[0]));
 	c->n = b->n;
 	*ret = c;
@@ -167,17 +168,18 @@ static int next_version(const struct bmd *b, size_t extra, struct bmd **ret)
 }
 
 /*
- * A bucket ID is never used twice, whatever metadata was lost in between: objects of a destroyed
- * bucket must not come back under a new one. So it grows with the clock, not with the version.
+ * A bucket ID is never used twice: objects of a destroyed bucket must not come back under a new
+ * one. The serial number is remembered, and at least the clock's, in case metadata was lost.
  */
-static uint64_t next_bid(const struct bmd *b, int64_t now_ns)
+static uint64_t next_bid(struct bmd *b, int64_t now_ns)
 {
-	uint64_t serial = (uint64_t)now_ns / 1000000;
+	uint64_t floor = (uint64_t)now_ns / 1000000;
 	size_t i;
 
 	for (i = 0; i < b->n; i++)
-		serial = MAX(serial, (b->buckets[i].bid & (BMD_BID_AIS - 1)) + 1);
-	return BMD_BID_AIS | serial;
+		floor = MAX(floor, (b->buckets[i].bid & (BMD_BID_AIS - 1)) + 1);
+	b->last_serial = MAX(floor, b->last_serial + 1);
+	return BMD_BID_AIS | b->last_serial;
 }
 
 int bmd_with_bucket(const struct bmd *b, const struct bmd_bucket *add, struct bmd **ret)
@@ -195,10 +197,11 @@ int bmd_with_bucket(const struct bmd *b, const struct bmd_bucket *add, struct bm
 	r = next_version(b, 1, &c);
 	if (r < 0)
 		return r;
-	n = &c->buckets[c->n++];
+	n = &c->buckets[c->n];
 	*n = *add;
 	n->created_ns = wall_ns();
-	n->bid = next_bid(b, n->created_ns);
+	n->bid = next_bid(c, n->created_ns);
+	c->n++;
 	if (uname.len >= sizeof(n->placement)) {
 		bmd_put(c);
 		return -EINVAL;

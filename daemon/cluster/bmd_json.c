@@ -94,8 +94,11 @@ void bmd_print(const struct bmd *b, bool own, struct buf *out)
 		buf_char(out, '}');
 		last = &k->name;
 	}
-	buf_fmt(out, "%s},\"uuid\":\"%s\",\"version\":\"%" PRId64 "\"}", last ? "}}" : "", b->uuid,
+	buf_fmt(out, "%s},\"uuid\":\"%s\",\"version\":\"%" PRId64 "\"", last ? "}}" : "", b->uuid,
 		b->version);
+	if (own)
+		buf_fmt(out, ",\"last_serial\":\"%" PRIu64 "\"", b->last_serial);
+	buf_char(out, '}');
 }
 
 /* ---- reading a BMD ---- */
@@ -209,6 +212,7 @@ int bmd_parse(const char *text, size_t len, struct bmd **ret, char *err, size_t 
 	autojson struct json_object *o = NULL;
 	struct json_object *provs;
 	const char *uuid;
+	uint64_t serial = 0;
 	int64_t version;
 	struct bmd *b;
 	int r = json_parse(text, len, &o);
@@ -227,9 +231,12 @@ int bmd_parse(const char *text, size_t len, struct bmd **ret, char *err, size_t 
 		return refuse(err, err_size, "no valid version");
 	if (provs && !json_object_is_type(provs, json_type_object))
 		return refuse(err, err_size, "providers is not an object");
+	if (json_member_u64(o, "last_serial", &serial) == -EINVAL || serial >= BMD_BID_AIS)
+		return refuse(err, err_size, "no valid last_serial");
 	r = bmd_alloc(uuid, version, provs ? count_buckets(provs) : 0, &b);
 	if (r < 0)
 		return r;
+	b->last_serial = serial;
 	if (provs)
 		r = read_providers(b, provs, err, err_size);
 	if (!r && bmd_seal(b) < 0)

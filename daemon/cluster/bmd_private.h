@@ -13,6 +13,7 @@ struct bmd {
 	atomic_int refs;
 	char uuid[SMAP_UUID_MAX + 1];
 	int64_t version;
+	uint64_t last_serial; /* of all bucket IDs ever given */
 	size_t n;
 	struct bmd_bucket buckets[]; /* by name */
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Bucket metadata: changes, JSON against the API's documented text, properties. */
-#include "unit.h"
+#include "selftests/unit/unit.h"
 
 #include <errno.h>
 #include <stdlib.h>
