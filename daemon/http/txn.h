@@ -51,6 +51,7 @@ struct http_req {
 	int64_t length; /* Content-Length; 0 without a body; -1 chunked */
 	bool expect; /* Expect: 100-continue */
 	bool keep_alive;
+	bool http10; /* spoke HTTP/1.0 */
 	enum smap_netid net; /* the listener that accepted: never from the request */
 	char peer[64]; /* "10.0.0.9:51122" */
 	int64_t start_ns; /* CLOCK_MONOTONIC when the head was complete */

@@ -17,6 +17,8 @@ void http_uri_encode_query(struct buf *out, const char *p, size_t n);
 ssize_t http_uri_decode(char *s, size_t n, bool form);
 /* Well-formed UTF-8 (RFC 3629), no NUL. */
 bool http_utf8_ok(const char *s, size_t n);
+/* How many bytes of @s are that, from its start. */
+size_t http_utf8_span(const char *s, size_t n);
 /* @t as an IMF-fixdate (RFC 9110 5.6.7); @out of 30 bytes. */
 void http_date_format(int64_t unix_s, char out[30]);
 /* Any of the three forms of RFC 9110 5.6.7. Return: 0 or -EINVAL. */

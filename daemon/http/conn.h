@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * DOC: connections, inside
+ *
+ * A connection (struct http_conn) is in one state at a time; conn.c has the table. All of it
+ * belongs to its loop's thread. It has at most one transaction (struct txn). Who works on the
+ * transaction holds it: the engine, the handler (CONN_HANDLER), or a sink (rx.writing, rx.ending).
+ * What a handler decides comes back as x->act, by loop_post() when it was decided elsewhere.
+ *
+ * When the peer goes while somebody else holds the transaction, the socket is closed at once, and
+ * the structs stay until the transaction comes back.
+ */
+#ifndef HTTP_CONN_H
+#define HTTP_CONN_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/socket.h>
+
+#include "base/list.h"
+#include "http/chunked.h"
+#include "http/http.h"
+#include "http/link.h"
+#include "http/parse.h"
+#include "loop/loop.h"
+#include "loop/pool.h"
+
+#define CONN_TURN_BYTES (1U << 20) /* moved before others get a turn */
+#define CONN_TURN_REQS 32 /* requests served from the buffer in a turn */
+#define CONN_IN_SIZE 16384 /* first size of the read buffer */
+#define CONN_PIECE (1U << 20) /* handed to a sink at once */
+#define CONN_SCRATCH 65536 /* where unwanted bytes go */
+#define CONN_LINGER_MS 2000 /* for the peer to close after a last response */
+
+enum conn_state {
+	CONN_NONE,
+	CONN_IDLE, /* between requests */
+	CONN_HEAD, /* the first byte of a request has come */
+	CONN_HANDLER, /* somebody else has the transaction */
+	CONN_COLLECT, /* body into t->body */
+	CONN_RECEIVE, /* body into a sink */
+	CONN_REPLY, /* response out */
+	CONN_DISCARD, /* response is out, its request's body is not read yet */
+	CONN_LINGER, /* half closed: read until the peer closes too */
+	CONN_NR,
+};
+
+struct http_loop { /* a server's part on one loop */
+	struct list node; /* in the server */
+	struct http_server *server;
+	struct loop *loop;
+	struct list listeners, conns;
+	char *spare_in; /* one idle read buffer of CONN_IN_SIZE */
+	char *scratch; /* CONN_SCRATCH, made when first needed */
+	int64_t date_s;
+	char date[30];
+	bool draining;
+	struct loop_timer drain_timer;
+	void (*done)(void *arg);
+	void *done_arg;
+};
+
+struct http_server {
+	struct http_server_opts opts;
+	pthread_mutex_t lock; /* of loops */
+	struct list loops;
+};
+
+struct listener {
+	struct list node; /* in the http_loop */
+	struct http_loop *hl;
+	struct loop_fd fd;
+	struct loop_timer pause; /* out of descriptors: accepting rests */
+	enum smap_netid net;
+	size_t n_conns;
+};
+
+struct conn_buf {
+	char *data;
+	size_t off, len, cap; /* [off, len) is not used yet */
+};
+
+struct http_conn {
+	struct list node; /* in the http_loop */
+	struct http_loop *hl;
+	struct listener *from;
+	struct loop_fd fd;
+	struct loop_timer timer;
+	struct http_link link;
+	enum conn_state state;
+	uint32_t wants; /* EPOLL* bits for this wait; 0: not for the peer */
+	bool turn; /* conn_turn() is on the stack */
+	bool lazy; /* waits for nothing, though the kernel was not told */
+	bool readable; /* recv may have more */
+	bool rearm; /* progress: the state's time starts anew */
+	bool seen_crlf; /* the one empty line before a request line was taken */
+	bool dead;
+	atomic_bool gone; /* for http_gone() */
+	size_t budget, reqs; /* left of this turn */
+	uint64_t linger_ms, linger_bytes;
+	struct conn_buf in;
+	struct http_scan scan;
+	struct txn *txn;
+	char peer[64];
+};
+
+enum txn_act { ACT_NONE, ACT_REPLY, ACT_COLLECT, ACT_RECEIVE, ACT_NR };
+
+struct body_in {
+	bool done;
+	uint64_t left; /* of a known length */
+	uint64_t got, max;
+	struct http_chunked dec;
+};
+
+struct piece {
+	char *data;
+	size_t len, cap;
+};
+
+struct rx { /* a body on its way into a sink */
+	const struct http_sink *sink;
+	struct piece fill; /* the loop's */
+	struct piece busy; /* the sink's, while @writing */
+	bool started, writing, last;
+	bool ending; /* abort is on its way; a reply follows */
+	struct http_fault fault; /* why the engine gives up; status 0: it does not */
+	struct pool_job job;
+	struct loop_work idle;
+};
+
+struct txn {
+	struct http_txn t; /* what handlers see */
+	struct http_scan scan;
+	char *text;
+	enum txn_act act; /* the loop's */
+	enum txn_act posted; /* what @work brings */
+	struct loop_work work;
+	struct pool_job job;
+	struct pool *pool; /* where @fn runs */
+	void (*fn)(struct http_txn *t);
+	struct body_in body;
+	struct rx rx;
+	bool unread; /* 100 Continue was asked for and not given */
+	bool broken; /* where the next request begins is unknown */
+	bool begun; /* the head is made */
+	bool closing; /* the head says Connection: close */
+	bool told; /* opts.after was called */
+	size_t interim; /* bytes of 100 Continue yet to send */
+	struct buf out; /* head */
+	uint64_t sent; /* of head and body */
+	uint64_t body_len;
+};
+
+static inline struct txn *txn_of(struct http_txn *t)
+{
+	return container_of(t, struct txn, t);
+}
+
+static inline const struct http_limits *conn_limits(const struct http_conn *c)
+{
+	return &c->hl->server->opts.limits;
+}
+
+/* ---- conn.c: life and turns ---- */
+
+/* Take over accepted socket @fd. Return: 0, or negative: the caller closes it. */
+int http_conn_new(struct listener *from, int fd, const struct sockaddr *sa);
+/* Run until it has to wait. Not when dead. May free the connection. */
+void http_conn_turn(struct http_conn *c);
+/* Close; the struct goes too unless somebody holds the transaction. @err is for opts.after. */
+void http_conn_die(struct http_conn *c, int err);
+/* Whether it waits for a request, with nothing begun. */
+bool http_conn_idle(const struct http_conn *c);
+
+/* ---- conn_in.c: steps that read; return as struct conn_step says ---- */
+
+int http_conn_idle_step(struct http_conn *c);
+int http_conn_head_step(struct http_conn *c);
+int http_conn_collect_step(struct http_conn *c);
+int http_conn_discard_step(struct http_conn *c);
+int http_conn_linger_step(struct http_conn *c);
+/* Answer @f and close afterwards. Return: CONN_REPLY. */
+int http_conn_bad(struct http_conn *c, const struct http_fault *f);
+/* Half-close, end the transaction, then read on within limits. Return: CONN_LINGER. */
+int http_conn_linger(struct http_conn *c, uint64_t ms, uint64_t bytes);
+/* Send 100 Continue if it is due. Return: 0, -EAGAIN, or another negative errno. */
+int http_conn_interim(struct http_conn *c);
+/* Body bytes to @dst (NULL: nowhere). Return: bytes; 0: done; -EAGAIN; -EBADMSG; -EFBIG; ... */
+ssize_t http_body_read(struct http_conn *c, char *dst, size_t room);
+/* Give the read buffer back when nothing is in it. */
+void http_conn_in_release(struct http_conn *c);
+
+/* ---- conn_out.c ---- */
+
+int http_conn_reply_step(struct http_conn *c);
+
+/* ---- rx.c ---- */
+
+int http_conn_receive_step(struct http_conn *c);
+/* The engine gives up on the body: abort, then reply with @f. */
+void http_rx_fail(struct txn *x, const struct http_fault *f);
+void http_rx_free(struct rx *rx);
+
+/* ---- txn.c ---- */
+
+/* For connection @c. Return: NULL without memory. */
+struct txn *http_txn_new(struct http_conn *c);
+/* Tell opts.after, once. */
+void http_txn_told(struct txn *x, int err);
+/* Free it, told or not. */
+void http_txn_end(struct txn *x, int err);
+/* What the handler decided, from any thread. */
+void http_txn_act(struct txn *x, enum txn_act act);
+/* Call x->fn where it belongs; on the loop's thread. */
+void http_txn_continue(struct txn *x);
+
+/* ---- dispatch.c ---- */
+
+/* Find the route and call its handler. */
+void http_dispatch(struct http_txn *t);
+
+/* ---- server.c ---- */
+
+/* The connection has left @hl: the drain may be over. */
+void http_loop_left(struct http_loop *hl);
+/* Date header's value, good for this second. */
+const char *http_loop_date(struct http_loop *hl);
+
+#endif

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * DOC: bodies into sinks
+ *
+ * The loop fills one piece while the sink writes the other; it stops reading when both are full.
+ * A sink's job runs on the io pool. Each transaction that came this far gets exactly one of end
+ * (leads to a reply) and abort (the engine replies, to nobody if the peer is gone).
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "http/conn.h"
+
+static struct pool *rx_pool(struct txn *x)
+{
+	return x->t.server->opts.io;
+}
+
+void http_rx_free(struct rx *rx)
+{
+	free(rx->fill.data);
+	free(rx->busy.data);
+	*rx = (struct rx){};
+}
+
+/* ---- on the pool ---- */
+
+static void abort_job(struct pool_job *j)
+{
+	struct txn *x = container_of(j, struct txn, rx.job);
+
+	x->rx.sink->abort(&x->t);
+	http_reply(&x->t);
+}
+
+static void piece_job(struct pool_job *j)
+{
+	struct txn *x = container_of(j, struct txn, rx.job);
+	struct rx *rx = &x->rx;
+	int r = 0;
+
+	if (rx->busy.len)
+		r = rx->sink->write(&x->t, rx->busy.data, rx->busy.len);
+	if (r < 0) {
+		rx->sink->abort(&x->t);
+		if (!x->t.resp.status)
+			http_error(&x->t, 500, NULL, "%s", strerror(-r));
+		http_reply(&x->t);
+		return;
+	}
+	if (rx->last)
+		rx->sink->end(&x->t); /* @x may be gone now */
+	else
+		loop_post(x->t.conn->hl->loop, &rx->idle);
+}
+
+/* ---- on the loop ---- */
+
+/* The sink is idle and will get no more. */
+static void rx_abort(struct txn *x)
+{
+	struct rx *rx = &x->rx;
+
+	if (rx->ending)
+		return;
+	rx->ending = true;
+	http_error(&x->t, rx->fault.status, NULL, "%s", rx->fault.why);
+	if (rx->fault.status == 503)
+		http_header(&x->t, "Retry-After", "1");
+	rx->job.fn = abort_job;
+	pool_continue(rx_pool(x), &rx->job);
+}
+
+void http_rx_fail(struct txn *x, const struct http_fault *f)
+{
+	if (!x->rx.fault.status)
+		x->rx.fault = *f;
+	if (!x->rx.writing)
+		rx_abort(x);
+}
+
+static void sink_idle(struct loop_work *w)
+{
+	struct txn *x = container_of(w, struct txn, rx.idle);
+	struct http_conn *c = x->t.conn;
+
+	x->rx.writing = false;
+	x->rx.busy.len = 0;
+	if (x->rx.fault.status)
+		rx_abort(x);
+	else
+		http_conn_turn(c);
+}
+
+/* Hand the filled piece to the sink. */
+static void piece_submit(struct txn *x)
+{
+	static const struct http_fault busy = {503, "too many requests in flight"};
+	struct rx *rx = &x->rx;
+	struct piece p = rx->busy;
+	int r = 0;
+
+	rx->busy = rx->fill;
+	rx->fill = p;
+	rx->job.fn = piece_job;
+	rx->idle.fn = sink_idle;
+	rx->writing = true;
+	rx->last = x->body.done;
+	if (rx->started)
+		pool_continue(rx_pool(x), &rx->job);
+	else
+		r = pool_submit(rx_pool(x), &rx->job);
+	rx->started = true;
+	if (r < 0) {
+		rx->writing = rx->last = false;
+		http_rx_fail(x, &busy);
+	}
+}
+
+/* Room for more in the piece being filled, at most CONN_PIECE altogether. */
+static int piece_room(struct txn *x, struct piece *p)
+{
+	size_t cap = CONN_PIECE;
+	char *data;
+
+	if (p->len < p->cap)
+		return 0;
+	if (x->t.req.length < 0)
+		cap = p->cap ? CONN_PIECE : CONN_SCRATCH;
+	else if (!p->cap)
+		cap = (size_t)MIN((uint64_t)CONN_PIECE, x->body.left);
+	data = realloc(p->data, cap);
+	if (!data)
+		return -ENOMEM;
+	p->data = data;
+	p->cap = cap;
+	return 0;
+}
+
+/* Read until the piece is full or the body whole. Return: 0, -EAGAIN, or another errno. */
+static int piece_fill(struct http_conn *c, struct txn *x)
+{
+	struct piece *p = &x->rx.fill;
+	ssize_t n;
+	int r;
+
+	while (!x->body.done && p->len < CONN_PIECE) {
+		r = piece_room(x, p);
+		if (r < 0)
+			return r;
+		n = http_body_read(c, p->data + p->len, p->cap - p->len);
+		if (n < 0)
+			return (int)n;
+		p->len += (size_t)n;
+	}
+	return 0;
+}
+
+static int rx_failed(struct txn *x, int err)
+{
+	static const struct http_fault chunks = {400, "malformed chunked body"};
+	static const struct http_fault large = {413, "request body too large"};
+	static const struct http_fault memory = {503, "out of memory"};
+
+	if (err != -EBADMSG && err != -EFBIG && err != -ENOMEM)
+		return err;
+	if (err == -EBADMSG)
+		x->broken = true;
+	http_rx_fail(x, err == -EBADMSG ? &chunks : err == -EFBIG ? &large : &memory);
+	return 0;
+}
+
+int http_conn_receive_step(struct http_conn *c)
+{
+	struct txn *x = c->txn;
+	struct rx *rx = &x->rx;
+	int r = 0;
+
+	if (x->t.req.length > 0 && (uint64_t)x->t.req.length > x->body.max)
+		r = rx_failed(x, -EFBIG);
+	while (r == 0) {
+		if (x->act == ACT_REPLY)
+			return CONN_REPLY;
+		if (rx->last)
+			return CONN_HANDLER; /* the sink ends it */
+		if (rx->fault.status || (rx->writing && rx->fill.len == CONN_PIECE) ||
+		    (rx->writing && x->body.done)) {
+			c->wants = 0;
+			return -EAGAIN;
+		}
+		r = http_conn_interim(c);
+		if (r == 0)
+			r = piece_fill(c, x);
+		if (r == 0 && !rx->writing)
+			piece_submit(x);
+		else if (r < 0 && r != -EAGAIN)
+			r = rx_failed(x, r);
+	}
+	return r;
+}
