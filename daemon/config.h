@@ -27,6 +27,7 @@ enum config_type {
 	CONFIG_TEXT,
 	CONFIG_ENUM, /* one of a "a|b|c" list */
 	CONFIG_PATHS, /* fspaths: an object path -> label, or a list of paths */
+	CONFIG_EMPTY, /* an object of which nothing is built: {} */
 	CONFIG_NR,
 };
 
@@ -36,6 +37,8 @@ enum config_type {
 #define CONFIG_F_UNBUILT (1U << 2) /* reported with its default; another value is refused (501) */
 #define CONFIG_F_HIDDEN (1U << 3) /* our own key: not printed in cluster_config */
 #define CONFIG_F_SECRET (1U << 4) /* never printed */
+#define CONFIG_F_SHOWN (1U << 5) /* node-wide, though the API prints it among the cluster's */
+#define CONFIG_F_STAMP (1U << 6) /* kept by the cluster (config_stamp()): not in the file */
 
 struct config_key {
 	const char *name; /* "keepalivetracker.target.interval" */
@@ -62,6 +65,10 @@ extern const struct config_key config_keys[];
  * -ENOMEM; or the error of open(2), read(2).
  */
 int config_load(const char *path, struct config **ret, char *err, size_t err_size);
+
+/* As config_load(), but @role ("gateway", "target"; NULL: none) replaces the file's. */
+int config_load_as(const char *path, const char *role, struct config **ret, char *err,
+		   size_t err_size);
 
 /* As config_load(), from text; @name stands in messages for the file. */
 int config_parse(const char *name, const char *text, size_t len, struct config **ret, char *err,
@@ -111,6 +118,8 @@ int config_adopt(const struct config *c, const struct config *from, struct confi
 
 /* Cluster config: version, UUID and time of the last change travel with it. */
 int64_t config_version(const struct config *c);
+const char *config_uuid(const struct config *c); /* "" before the first stamp */
+int64_t config_time_ns(const struct config *c);
 void config_stamp(struct config *c, int64_t version, const char *uuid, int64_t time_ns);
 
 /**
