@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The committer of a mountpath: one thread that makes changes durable in groups, in this order:
+ * names of blobs, their folders, records, answers, removal of old blobs. See commit.c.
+ */
+#ifndef STORE_COMMIT_H
+#define STORE_COMMIT_H
+
+#include "base/list.h"
+#include "store/blob.h"
+
+enum commit_kind {
+	COMMIT_NONE,
+	COMMIT_PUT, /* link @blob, write @rec, remove what it replaces */
+	COMMIT_CHANGE, /* write @rec; its blob stays */
+	COMMIT_DELETE, /* remove the record and its blob */
+	COMMIT_RANGE, /* remove up to COMMIT_RANGE_MAX records of key.bid, and their blobs */
+	COMMIT_NR,
+};
+
+#define COMMIT_RANGE_MAX 1000
+
+/* Embed it; the committer's from commit_submit() until @done, which runs on its thread. */
+struct commit_op {
+	struct list link; /* private */
+	enum commit_kind kind;
+	struct objkey key;
+	const struct store_rec *rec; /* PUT, CHANGE: the new one */
+	struct blob *blob; /* PUT: what to link; CHANGE: NULL or whose trailer is new */
+	const char *old_blob; /* PUT, DELETE: to unlink after; NULL: none */
+	uint32_t old_flags;
+	struct buf victims; /* private: blobs a RANGE removed */
+	size_t count; /* RANGE: records removed */
+	int err; /* 0 or negative errno, set before @done */
+	void (*done)(struct commit_op *op);
+};
+
+int committer_new(struct mpath *mp, struct committer **ret);
+/* Finish what is queued, write access times, end the thread. NULL is fine. */
+void committer_free(struct committer *c);
+/* Any thread; never blocks for long. */
+void commit_submit(struct committer *c, struct commit_op *op);
+
+#endif
