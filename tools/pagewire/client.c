@@ -16,7 +16,7 @@
 #define REDIRECTS_MAX 5L
 #define CONNECT_MS 10000L
 #define STALL_S 300L /* no byte either way for so long: the node is lost */
-#define EXPECT_MS 30000L /* body is held back until asked for, or redirected */
+#define EXPECT_MS 5000L /* then a body is sent unasked: not every proxy knows Expect */
 #define BUFFER_SIZE 524288L
 
 struct client {

@@ -3,6 +3,8 @@
 #ifndef PAGEWIRE_CMD_H
 #define PAGEWIRE_CMD_H
 
+#include <limits.h>
+
 #include "client.h"
 #include "out.h"
 #include "uri.h"
@@ -17,8 +19,7 @@ enum {
 };
 
 #define CMD_OPTS_MAX 16
-#define CMD_ARGS_MAX 65536
-#define CMD_ARGS_ANY CMD_ARGS_MAX
+#define CMD_ARGS_ANY INT_MAX
 
 /* A table of options ends with {}. */
 struct cmd_opt {

@@ -23,6 +23,7 @@ const struct cmd_opt get_opts[] = {
 struct dest {
 	int fd;
 	char *path; /* NULL: standard output */
+	char *real; /* where its symbolic links lead; NULL: the path itself */
 	char *temp; /* in the same folder; NULL: none has a name yet */
 	bool unnamed;
 	bool in_place; /* a device or a pipe */
@@ -40,8 +41,9 @@ static void dest_deinit(struct dest *d)
 		close(d->fd);
 	d->fd = -1;
 	free(d->path);
+	free(d->real);
 	free(d->temp);
-	d->path = d->temp = NULL;
+	d->path = d->real = d->temp = NULL;
 }
 
 const char *object_base(const char *name)
@@ -65,9 +67,15 @@ static char *temp_name(const char *path)
 	return buf_take(&b);
 }
 
+static const char *final_path(const struct dest *d)
+{
+	return d->real ? d->real : d->path;
+}
+
 static int open_unnamed(struct dest *d)
 {
-	autofree char *dir = strndup(d->path, (size_t)(object_base(d->path) - d->path));
+	const char *path = final_path(d);
+	autofree char *dir = strndup(path, (size_t)(object_base(path) - path));
 
 	if (!dir)
 		return -ENOMEM;
@@ -83,7 +91,7 @@ static int open_temp(struct dest *d)
 	/* not every file system has files without a name */
 	if (r != -EOPNOTSUPP && r != -EISDIR && r != -EINVAL)
 		return r;
-	d->temp = temp_name(d->path);
+	d->temp = temp_name(final_path(d));
 	if (!d->temp)
 		return -ENOMEM;
 	d->fd = open(d->temp, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
@@ -94,6 +102,20 @@ static int open_temp(struct dest *d)
 		return r;
 	}
 	return 0;
+}
+
+/* In place of a file that stands: the end of its symbolic links, with its permissions. */
+static int open_instead(struct dest *d, mode_t mode)
+{
+	int r;
+
+	d->real = realpath(d->path, NULL);
+	if (!d->real)
+		return -errno;
+	r = open_temp(d);
+	if (r == 0 && fchmod(d->fd, mode & 0777) < 0)
+		r = -errno;
+	return r;
 }
 
 static int dest_open(struct dest *d, const char *arg, const char *object)
@@ -111,8 +133,10 @@ static int dest_open(struct dest *d, const char *arg, const char *object)
 	d->path = buf_take(&path);
 	if (!d->path)
 		return -ENOMEM;
-	if (stat(d->path, &st) < 0 || S_ISREG(st.st_mode))
+	if (stat(d->path, &st) < 0)
 		return open_temp(d);
+	if (S_ISREG(st.st_mode))
+		return open_instead(d, st.st_mode);
 	if (S_ISDIR(st.st_mode))
 		return -EISDIR;
 	d->in_place = true;
@@ -128,7 +152,7 @@ static int dest_commit(struct dest *d)
 	if (!d->path || d->in_place)
 		return 0;
 	if (d->unnamed) {
-		d->temp = temp_name(d->path);
+		d->temp = temp_name(final_path(d));
 		if (!d->temp)
 			return -ENOMEM;
 		snprintf(self, sizeof(self), "/proc/self/fd/%d", d->fd);
@@ -140,7 +164,7 @@ static int dest_commit(struct dest *d)
 			return r;
 		}
 	}
-	if (rename(d->temp, d->path) < 0)
+	if (rename(d->temp, final_path(d)) < 0)
 		return -errno;
 	free(d->temp);
 	d->temp = NULL;
@@ -255,7 +279,8 @@ int object_get(struct cmd *c)
 		return cmd_usage(c, "\"%s\" ends in a slash: name the file", c->args[0]);
 	rc = dest_open(&d, to, u.object);
 	if (rc < 0)
-		return cmd_fail(c, "cannot write %s: %s", d.path ? d.path : to, strerror(-rc));
+		return cmd_fail(c, "cannot write %s: %s", d.path ? d.path : "the file",
+				strerror(-rc));
 	progress_start(&d.progress, c->out.json || (!d.path && c->out.tty));
 	d.label = u.object;
 	rc = fetch(c, &u, &d, &r);

@@ -111,6 +111,8 @@ static int rm_prefix(struct cmd *c, const char *prefix)
 
 	if (c->nargs != 1)
 		return cmd_usage(c, "--prefix takes one bucket");
+	if (!*prefix)
+		return cmd_usage(c, "--prefix is empty: that would be all objects");
 	if (strpbrk(prefix, "{}@%"))
 		return cmd_usage(c,
 				 "--prefix \"%s\": braces, @ and %% are ranges to the server; "

@@ -35,7 +35,7 @@ static void draw_label(const char *what)
 {
 	size_t i;
 
-	for (i = 0; what[i] && i < LABEL; i++)
+	for (i = 0; i < LABEL && what[i]; i++)
 		fputc((unsigned char)what[i] < 0x20 || what[i] == 0x7f ? '?' : what[i], stderr);
 }
 

@@ -10,6 +10,7 @@
 #include "upload.h"
 
 #define SMALL_BODY 32768
+#define PIPE_EXPECT_MS 60000L
 
 int upload_init(struct upload *up, int fd)
 {
@@ -86,10 +87,13 @@ int upload_prepare(struct client *c, CURL *easy, const char *path, struct upload
 	curl_easy_setopt(easy, CURLOPT_READDATA, up);
 	curl_easy_setopt(easy, CURLOPT_SEEKFUNCTION, on_seek);
 	curl_easy_setopt(easy, CURLOPT_SEEKDATA, up);
-	if (up->sized)
+	if (up->sized) {
 		curl_easy_setopt(easy, CURLOPT_INFILESIZE_LARGE, (curl_off_t)up->size);
-	else
-		curl_easy_setopt(easy, CURLOPT_LOW_SPEED_TIME, 0L); /* the writer may take long */
+		return 0;
+	}
+	/* the writer may take long; and what is sent too early cannot be sent again */
+	curl_easy_setopt(easy, CURLOPT_LOW_SPEED_TIME, 0L);
+	curl_easy_setopt(easy, CURLOPT_EXPECT_100_TIMEOUT_MS, PIPE_EXPECT_MS);
 	return 0;
 }
 
