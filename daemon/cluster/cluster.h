@@ -202,10 +202,18 @@ int cluster_change_config(struct cluster *c,
  * @clear:	SMAP_F_* to clear
  * @remove:	take it out of the map instead
  *
- * Return: 0; -ENOENT; -EBUSY for the primary's own removal; as cluster_change_bmd().
+ * Removing, maintenance and decommission of a target, and their end, move names to other targets:
+ * while objects may be held they are refused, unless @set has CLUSTER_SKIP_REBALANCE.
+ *
+ * Return: 0; -ENOENT; -EBUSY for the primary's own removal; -ENOTSUP objects are held (501); as
+ * cluster_change_bmd().
  */
+#define CLUSTER_SKIP_REBALANCE BIT64(63)
 int cluster_change_node(struct cluster *c, const char *node_id, uint64_t set, uint64_t clear,
 			bool remove);
+
+/* Primary: a target holds objects, or cannot be asked. [blocks] */
+bool cluster_holds_objects(struct cluster *c);
 
 /**
  * cluster_pull() - Fetch newer metadata from the primary now: an unknown bucket was asked for, or a
