@@ -77,7 +77,9 @@ int config_parse(const char *name, const char *text, size_t len, struct config *
 /* All defaults. Return: 0 or -ENOMEM. */
 int config_default(struct config **ret);
 
+/* One more reference to @c, which is returned. */
 struct config *config_get(struct config *c);
+/* Drop a reference; the last one frees. NULL is fine. */
 void config_put(struct config *c);
 
 /**

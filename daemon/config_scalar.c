@@ -126,7 +126,7 @@ static void put_fraction(char *out, size_t size, int64_t ns, const struct unit *
 	char frac[16];
 	size_t n = 0;
 
-	for (at = unit->factor / 10; rest && n + 1 < sizeof(frac); at /= 10) {
+	for (at = unit->factor / 10; at && rest; at /= 10) {
 		frac[n++] = (char)('0' + rest / at);
 		rest %= at;
 	}

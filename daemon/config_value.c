@@ -324,7 +324,8 @@ int config_path_add(struct config *c, const char *path, const char *label, char 
 {
 	static const struct config_key text = {.type = CONFIG_TEXT, .dflt = ""};
 	struct config_mountpath *paths;
-	autofree char *clean = NULL, *copy = NULL;
+	autofree char *clean = NULL;
+	autofree char *copy = NULL;
 	int r;
 
 	r = text_check(&text, path, why, size);

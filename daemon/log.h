@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The only logger: one line an event, "time level event key=value ...", to stderr or, where that
- * is the journal's stream under systemd, to the journal with its priority. The last MiB is kept in memory for what=log.
+ * is the journal's stream under systemd, to the journal with its priority. The last MiB is kept in
+ * memory for what=log.
  * Control bytes inside a line are escaped (\xNN), so no peer can forge a line. Never log secrets.
  */
 #ifndef LOG_H

@@ -53,7 +53,10 @@ void loop_free(struct loop *l);
  * process's first. Return: 0, or a negative errno of epoll_wait(2).
  */
 int loop_run(struct loop *l);
-/* Make loop_run() return after the current round (the next one, if it does not run). Any thread, signal handlers too. */
+/*
+ * Make loop_run() return after the current round (the next one, if it does not run). Any thread,
+ * signal handlers too.
+ */
 void loop_stop(struct loop *l);
 /* Call @w->fn on the loop's thread, in order of posting. Any thread. */
 void loop_post(struct loop *l, struct loop_work *w);

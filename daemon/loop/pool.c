@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* One bounded queue under one lock; the work behind it is a disk access or a call, not a counter. */
+/* One bounded queue under one lock: the work behind it is disk or network, the lock is cheap. */
 #include "loop/pool.h"
 
 #include <errno.h>

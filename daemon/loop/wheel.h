@@ -16,6 +16,7 @@ struct wheel {
 	struct list slots[WHEEL_LEVELS][WHEEL_SLOTS];
 };
 
+/* An empty wheel whose tick 0 is @now_ns. */
 void wheel_init(struct wheel *w, int64_t now_ns);
 
 /**
