@@ -126,9 +126,10 @@ static void put_fraction(char *out, size_t size, int64_t ns, const struct unit *
 	char frac[16];
 	size_t n = 0;
 
-	for (at = unit->factor / 10; at && rest; at /= 10) {
-		frac[n++] = (char)('0' + rest / at);
-		rest %= at;
+	for (at = unit->factor; at > 1 && rest; at /= 10) {
+		rest *= 10;
+		frac[n++] = (char)('0' + rest / unit->factor);
+		rest %= unit->factor;
 	}
 	frac[n] = 0;
 	snprintf(out, size, "%lld%s%s%s", (long long)(ns / unit->factor), n ? "." : "",

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/bits.h"
-#include "base/cleanup.h"
 #include "config.h"
 #include "config_priv.h"
 
@@ -297,6 +296,10 @@ static int path_check(const struct config *c, const char *path, char *why, size_
 {
 	size_t i;
 
+	if (!*path) {
+		snprintf(why, size, "a mountpath must be a folder of its own, not / or empty");
+		return -EINVAL;
+	}
 	if (*path != '/' || path_has_dotdot(path)) {
 		snprintf(why, size, "mountpath %s must be absolute and without \"..\"", path);
 		return -EINVAL;
@@ -320,12 +323,22 @@ static int path_check(const struct config *c, const char *path, char *why, size_
 	return 0;
 }
 
+/* The list takes both texts. Return: 0 or -ENOMEM, the texts stay the caller's. */
+static int path_push(struct config *c, char *path, char *label)
+{
+	struct config_mountpath *paths = realloc(c->paths, (c->n_paths + 1) * sizeof(*paths));
+
+	if (!paths)
+		return -ENOMEM;
+	c->paths = paths;
+	paths[c->n_paths++] = (struct config_mountpath){.path = path, .label = label};
+	return 0;
+}
+
 int config_path_add(struct config *c, const char *path, const char *label, char *why, size_t size)
 {
 	static const struct config_key text = {.type = CONFIG_TEXT, .dflt = ""};
-	struct config_mountpath *paths;
-	autofree char *clean = NULL;
-	autofree char *copy = NULL;
+	char *clean, *copy;
 	int r;
 
 	r = text_check(&text, path, why, size);
@@ -335,21 +348,14 @@ int config_path_add(struct config *c, const char *path, const char *label, char 
 		return r;
 	clean = *path == '/' ? path_clean(path) : strdup(path);
 	copy = strdup(label);
-	paths = realloc(c->paths, (c->n_paths + 1) * sizeof(*paths));
-	if (paths)
-		c->paths = paths;
-	if (!clean || !copy || !paths)
-		return -ENOMEM;
-	if (!*clean) {
-		snprintf(why, size, "mountpath \"%s\" must be a folder of its own", path);
-		return -EINVAL;
+	r = clean && copy ? path_check(c, clean, why, size) : -ENOMEM;
+	if (r == 0)
+		r = path_push(c, clean, copy);
+	if (r < 0) {
+		free(clean);
+		free(copy);
 	}
-	r = path_check(c, clean, why, size);
-	if (r < 0)
-		return r;
-	c->paths[c->n_paths++] =
-		(struct config_mountpath){.path = take_ptr(clean), .label = take_ptr(copy)};
-	return 0;
+	return r;
 }
 
 void config_paths_clear(struct config *c)

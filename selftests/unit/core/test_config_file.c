@@ -122,7 +122,8 @@ static const struct {
 	 "f:1: fspaths: mountpaths /a and /a/b: one lies inside the other"},
 	{"{\"fspaths\": [\"/a/b\", \"/a\"]}",
 	 "f:1: fspaths: mountpaths /a/b and /a: one lies inside the other"},
-	{"{\"fspaths\": [\"/\"]}", "f:1: fspaths: mountpath \"/\" must be a folder of its own"},
+	{"{\"fspaths\": [\"/\"]}",
+	 "f:1: fspaths: a mountpath must be a folder of its own, not / or empty"},
 	{"{\"fspaths\": [5]}", "f:1: fspaths: expected {\"/path\": \"label\"} or [\"/path\"]"},
 	{"{\"fspaths\": \"/a\"}", "f:1: fspaths: expected {\"/path\": \"label\"} or [\"/path\"]"},
 };
