@@ -126,11 +126,13 @@ static void put_fraction(char *out, size_t size, int64_t ns, const struct unit *
 	char frac[16];
 	size_t n = 0;
 
-	for (at = unit->factor; at > 1 && rest; at /= 10) {
+	for (at = unit->factor; at > 1; at /= 10) {
 		rest *= 10;
 		frac[n++] = (char)('0' + rest / unit->factor);
 		rest %= unit->factor;
 	}
+	while (n && frac[n - 1] == '0')
+		n--;
 	frac[n] = 0;
 	snprintf(out, size, "%lld%s%s%s", (long long)(ns / unit->factor), n ? "." : "",
 		 n ? frac : "", unit->name);
