@@ -98,24 +98,16 @@ static int parse_args(int argc, char **argv, struct args *a)
 	return -1;
 }
 
-/* Read FILE and apply --role. Return: -1 to go on, else the exit status. */
+/* Read FILE, with the role of --role if given. Return: -1 to go on, else the exit status. */
 static int load(const struct args *a, struct config **ret)
 {
-	struct config *cfg = NULL, *with = NULL;
 	char err[512] = "";
-	int r = config_load(a->file, &cfg, err, sizeof(err));
+	int r = config_load_as(a->file, a->role, ret, err, sizeof(err));
 
-	if (!r && a->role) {
-		r = config_with(cfg, "role", a->role, &with, err, sizeof(err));
-		config_put(cfg);
-		cfg = with;
-	}
-	if (r < 0) {
-		fprintf(stderr, "pagewired: %s\n", *err ? err : strerror(-r));
-		return 2;
-	}
-	*ret = cfg;
-	return -1;
+	if (!r)
+		return -1;
+	fprintf(stderr, "pagewired: %s\n", *err ? err : strerror(-r));
+	return 2;
 }
 
 int main(int argc, char **argv)

@@ -127,9 +127,10 @@ static void on_bmd_changed(void *ctx, const struct bmd *old, const struct bmd *n
 
 static void apply_log_level(const struct config *cfg)
 {
+	static const enum log_level levels[] = {LOG_ERROR, LOG_ERROR, LOG_WARN, LOG_INFO};
 	int64_t level = config_int(cfg, "log.level");
 
-	log_set_level(level >= 4 ? LOG_DEBUG : level >= 3 ? LOG_INFO : LOG_WARN);
+	log_set_level(level < (int64_t)ARRAY_SIZE(levels) ? levels[level] : LOG_DEBUG);
 }
 
 static void on_config_changed(void *ctx, const struct config *now)
