@@ -26,9 +26,10 @@ static void source_deleted(void *arg, int err, const struct store_rec *rec)
 
 static void copied(struct obj *o)
 {
+	struct store_name source = {&o->sb, o->tg.object};
+
 	if (o->rename)
-		store_delete_version(o->a->store, &o->sb, o->tg.object, o->rec.seq, source_deleted,
-				     o);
+		store_delete_version(o->a->store, source, o->rec.seq, source_deleted, o);
 	else
 		http_reply_status(o->t, 200);
 }

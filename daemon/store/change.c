@@ -16,6 +16,7 @@ struct change {
 	char *pairs; /* of a change of custom metadata */
 	size_t pairs_len;
 	bool replace;
+	uint64_t only_seq; /* of a removal: this version and no other; 0: whatever it is */
 	struct store_rec old, rec; /* rec: the new one, or the removed */
 	struct blob blob;
 	struct commit_op op;
@@ -106,6 +107,8 @@ static int delete_locked(struct change *c)
 	/* what is damaged can be removed too; the reaper finds its blob */
 	if (r < 0 && r != -EUCLEAN)
 		return r;
+	if (c->only_seq && (r < 0 || c->rec.seq != c->only_seq))
+		return -ENOENT;
 	c->op.kind = COMMIT_DELETE;
 	c->op.old_blob = r == 0 ? c->rec.blob : NULL;
 	c->op.old_flags = c->rec.flags;
@@ -113,18 +116,25 @@ static int delete_locked(struct change *c)
 	return 0;
 }
 
-void store_delete(struct store *s, const struct store_bck *b, const char *name, store_done_fn done,
-		  void *arg)
+void store_delete_version(struct store *s, struct store_name n, uint64_t seq, store_done_fn done,
+			  void *arg)
 {
 	struct change *c;
-	int r = change_new(s, b, name, &c);
+	int r = change_new(s, n.bck, n.name, &c);
 
 	if (r < 0) {
 		done(arg, r, NULL);
 		return;
 	}
 	c->locked = delete_locked;
+	c->only_seq = seq;
 	change_start(c, done, arg);
+}
+
+void store_delete(struct store *s, const struct store_bck *b, const char *name, store_done_fn done,
+		  void *arg)
+{
+	store_delete_version(s, (struct store_name){b, name}, 0, done, arg);
 }
 
 /* ---- custom metadata ---- */

@@ -84,6 +84,10 @@ struct store_name {
 	const char *name;
 };
 
+/* As store_delete(), but only the version with sequence number @seq; -ENOENT for another one. */
+void store_delete_version(struct store *s, struct store_name n, uint64_t seq, store_done_fn done,
+			  void *arg);
+
 /**
  * store_copy() - Copy an object to another name on this node, metadata and checksum included
  * @s:		the store
