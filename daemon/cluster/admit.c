@@ -105,6 +105,7 @@ static bool admit_redirect(struct cluster *c, struct http_txn *t)
 			     .signer = http_param(t, "pid"),
 			     .length = t->req.length};
 	const struct smap_node *n = NULL;
+	enum verdict v;
 	struct smap *m;
 	bool ok;
 
@@ -113,7 +114,8 @@ static bool admit_redirect(struct cluster *c, struct http_txn *t)
 	if (nonce && base36_decode(nonce, &e.nonce) < 0)
 		return refuse(c, t, 400, "redirect: x \"%.32s\" is no base-36 number", nonce);
 	m = cluster_smap(c);
-	ok = redirect_verdict(c, t, verify(c, m, &e, http_param(t, "u"), &n), n);
+	v = verify(c, m, &e, http_param(t, "u"), &n);
+	ok = redirect_verdict(c, t, v, n);
 	smap_put(m);
 	return ok;
 }

@@ -111,7 +111,8 @@ static bool push_result(struct push *p, struct http_call *call)
 		peers_heard(p->c, to);
 		return false;
 	}
-	if (!call->err && call->status == 401)
+	/* 401: it has another key of ours; 503: it has no map yet, and waits for ours */
+	if (!call->err && (call->status == 401 || call->status == 503))
 		return true;
 	log_warn("metasync.failed", "node=%s status=%d err=\"%s\"", name, call->status,
 		 call->err ? call->errtext : "");
