@@ -24,6 +24,7 @@ struct run { /* one call under way */
 	CURL *easy;
 	struct curl_slist *heads;
 	size_t sent; /* of the body */
+	bool again; /* on a fresh connection now */
 	bool too_long;
 };
 
@@ -369,8 +370,29 @@ static void run_end(struct run *r, CURLcode code)
 		snprintf(c->errtext, sizeof(c->errtext), "%s", curl_easy_strerror(code));
 }
 
-static void runs_collect(CURLM *m)
+/*
+ * A kept connection may be closed by the peer just as it is used. libcurl tries again by itself
+ * unless a body was on its way; then the peer can not have acted on the request either.
+ */
+static bool run_again(struct run *r, CURLcode code, CURLM *m)
 {
+	long connects = 1;
+
+	curl_easy_getinfo(r->easy, CURLINFO_NUM_CONNECTS, &connects);
+	if (code != CURLE_SEND_ERROR || connects > 0 || r->again || r->call->resp_heads.len)
+		return false;
+	r->again = true;
+	r->sent = 0;
+	r->call->errtext[0] = 0;
+	curl_multi_remove_handle(m, r->easy);
+	curl_easy_setopt(r->easy, CURLOPT_FRESH_CONNECT, 1L);
+	return curl_multi_add_handle(m, r->easy) == CURLM_OK;
+}
+
+/* Return: whether one was begun anew. */
+static bool runs_collect(CURLM *m)
+{
+	bool again = false;
 	CURLMsg *msg;
 	int left;
 
@@ -381,8 +403,12 @@ static void runs_collect(CURLM *m)
 		if (msg->msg != CURLMSG_DONE)
 			continue;
 		curl_easy_getinfo(msg->easy_handle, CURLINFO_PRIVATE, (char **)&r);
-		run_end(r, code);
+		if (run_again(r, code, m))
+			again = true;
+		else
+			run_end(r, code);
 	}
+	return again;
 }
 
 static void run_free(struct run *r, CURLM *m)
@@ -412,10 +438,12 @@ int http_call_all(struct http_call *calls, size_t n)
 	}
 	while (mc == CURLM_OK) {
 		mc = curl_multi_perform(m, &running);
-		runs_collect(m);
-		if (!running || mc != CURLM_OK)
+		if (runs_collect(m))
+			continue;
+		if (!running)
 			break;
-		mc = curl_multi_poll(m, NULL, 0, POLL_MS, NULL);
+		if (mc == CURLM_OK)
+			mc = curl_multi_poll(m, NULL, 0, POLL_MS, NULL);
 	}
 	for (i = 0; i < n; i++)
 		run_free(&runs[i], m);
