@@ -98,10 +98,23 @@ static int trailer_write(struct blob *b, const struct buf *env)
 	return 0;
 }
 
-static bool does_not_fit(int e)
+/* The copy as an xattr. Return: 1 done; 0 it does not fit here; or an errno. */
+static int xattr_write(struct blob *b, const struct buf *env)
 {
-	return e == ENOSPC || e == E2BIG || e == ERANGE || e == EOPNOTSUPP || e == EPERM ||
-	       e == EDQUOT;
+	if (b->mp->no_xattr)
+		return 0;
+	if (fsetxattr(b->fd, XATTR_NAME, env->data, env->len, 0) == 0)
+		return 1;
+	switch (errno) {
+	case ENOSPC:
+	case EDQUOT:
+	case E2BIG:
+	case ERANGE:
+	case EOPNOTSUPP:
+		return 0;
+	default:
+		return -errno;
+	}
 }
 
 int blob_seal(struct blob *b, const struct objkey *k, struct store_rec *rec)
@@ -111,19 +124,17 @@ int blob_seal(struct blob *b, const struct objkey *k, struct store_rec *rec)
 
 	rec->flags &= ~STORE_F_TRAILER;
 	envelope_encode(k, rec, &env);
-	if (env.err)
-		return env.err;
-	if (fsetxattr(b->fd, XATTR_NAME, env.data, env.len, 0) < 0) {
-		if (!does_not_fit(errno))
-			return -errno;
+	r = env.err ? env.err : xattr_write(b, &env);
+	if (r == 0) {
 		buf_reset(&env);
 		rec->flags |= STORE_F_TRAILER;
 		envelope_encode(k, rec, &env);
 		r = env.err ? env.err : trailer_write(b, &env);
-		if (r < 0)
-			return r;
-		fremovexattr(b->fd, XATTR_NAME); /* an older copy, or none */
+		if (r == 0)
+			fremovexattr(b->fd, XATTR_NAME); /* an older copy, or none */
 	}
+	if (r < 0)
+		return r;
 	/* not fdatasync(2): the xattr is no part of what that has to keep */
 	if (b->mp->s->sync && fsync(b->fd) < 0)
 		return -errno;

@@ -27,6 +27,7 @@ struct mpath {
 	int lock_fd; /* meta/lock, held */
 	int blob_fd, work_fd; /* folders */
 	bool named_tmp; /* no O_TMPFILE here: blobs begin as files in blob/tmp/ */
+	bool no_xattr; /* none here: the copy of each record is a trailer */
 	struct index *ix;
 	struct atimes *at;
 	struct committer *com;

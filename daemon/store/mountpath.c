@@ -7,6 +7,7 @@
 #include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -82,19 +83,23 @@ static int dirs_make(struct mpath *mp, int root)
 	return r;
 }
 
-/* Can files begin without a name here, and get one later? */
-static bool nameless_files(struct mpath *mp)
+/* Can files begin without a name here, and get one later? Do they take xattrs? */
+static void probe(struct mpath *mp)
 {
 	autofd fd = openat(mp->blob_fd, "tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 	char proc[32];
 
-	if (fd < 0)
-		return false;
-	snprintf(proc, sizeof(proc), "/proc/self/fd/%d", fd);
-	if (linkat(AT_FDCWD, proc, mp->blob_fd, "tmp/probe", AT_SYMLINK_FOLLOW) < 0)
-		return errno == EEXIST;
+	mp->named_tmp = true;
+	if (fd >= 0) {
+		snprintf(proc, sizeof(proc), "/proc/self/fd/%d", fd);
+		unlinkat(mp->blob_fd, "tmp/probe", 0);
+		mp->named_tmp =
+			linkat(AT_FDCWD, proc, mp->blob_fd, "tmp/probe", AT_SYMLINK_FOLLOW) < 0;
+	} else {
+		fd = openat(mp->blob_fd, "tmp/probe", O_CREAT | O_RDWR | O_CLOEXEC, 0600);
+	}
+	mp->no_xattr = fd >= 0 && fsetxattr(fd, XATTR_NAME, "x", 1, 0) < 0 && errno == EOPNOTSUPP;
 	unlinkat(mp->blob_fd, "tmp/probe", 0);
-	return true;
 }
 
 static int lock(struct mpath *mp, int meta, const struct errtext *err)
@@ -301,7 +306,7 @@ int mpath_open(struct mpath *mp, const struct store_opts *o, const struct errtex
 	r = dirs_make(mp, root);
 	if (r < 0)
 		return fail_sys(err, mp, "folders", r);
-	mp->named_tmp = !nameless_files(mp);
+	probe(mp);
 	r = index_start(mp, meta, o, err);
 	if (r < 0)
 		return r;
