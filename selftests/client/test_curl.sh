@@ -69,7 +69,8 @@ put()
 }
 check "-L: put" put "$scratch/in" in
 check "-L: put an empty object" put "$scratch/empty" empty
-check "-L: put without Expect" expect 200 -L -H 'Expect:' -T "$scratch/in" "$api/objects/tour/plain"
+check "-L: put without Expect" \
+	expect 200 -L -H 'Expect:' -T "$scratch/in" "$api/objects/tour/plain"
 get()
 {
 	expect 200 -L "$api/objects/tour/$1" && same_as "$2"
@@ -86,7 +87,9 @@ range()
 check "-L: a range" range
 head_call()
 {
-	equal "$(curl -sSLI -o "$scratch/head" -w '%{http_code}' "$api/objects/tour/in")" 200 || return
+	local code
+	code=$(curl -sSLI -o "$scratch/head" -w '%{http_code}' "$api/objects/tour/in")
+	equal "$code" 200 || return
 	equal "$(head_of content-length)" 1500000 || return
 	equal "$(head_of ais-version)" 1 || return
 	equal "$(head_of ais-checksum-type)" xxhash2
