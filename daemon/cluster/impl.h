@@ -26,6 +26,8 @@ struct peer {
 	int64_t heard_ns; /* mono_ns() of the last contact, 0: none in this process's life */
 	bool refused; /* its port refused a connection since then */
 	bool silent; /* as told to others */
+	bool removed; /* taken out of the map while it had this key */
+	uint8_t removed_key[SMAP_KEY_BYTES];
 };
 
 struct cluster {
@@ -59,6 +61,7 @@ struct cluster {
 	_Atomic bool request_auth; /* of the config: asked by every request */
 	_Atomic bool any_silent;
 	_Atomic bool joined; /* keepalives go on; else join */
+	_Atomic bool member; /* was in the map with the key of this process */
 	_Atomic bool ready, started;
 	_Atomic bool removed; /* taken out of the map by the primary */
 	_Atomic bool pull_asked; /* an asynchronous pull waits or runs */
@@ -105,6 +108,10 @@ int snap_adopt(struct cluster *c, const struct doc *d);
 const char *peers_heard(struct cluster *c, const struct smap_node *n);
 /* Its port refused: silent until the next contact. */
 void peers_refused(struct cluster *c, const struct smap_node *n);
+/* Taken out of the map: does not come back with the key it has. */
+void peers_removed(struct cluster *c, const struct smap_node *n);
+/* Whether it was, with this key. */
+bool peers_was_removed(struct cluster *c, const struct smap_node *n);
 /* Contact within keepalive interval x factor. */
 bool peers_is_heard(struct cluster *c, const struct smap_node *n);
 /* Primary: who of @m is silent now; logs changes. Return: whether all nodes have been heard. */

@@ -59,10 +59,32 @@ static void answered_badly(struct cluster *c, const struct http_call *call)
 	complain(c, text);
 }
 
+/* The map may have gone on since the answer was made: what it says now counts. */
+static int take_place(struct cluster *c)
+{
+	const struct smap_node *me;
+	bool first = !c->ready;
+	int r = 0;
+
+	pthread_mutex_lock(&c->change_lock);
+	me = smap_find(c->smap, c->self.id);
+	if (me && smap_node_same_key(me, &c->self)) {
+		c->joined = true;
+		c->ready = true;
+		c->started = true;
+		snap_tell_first(c);
+		log_info("cluster.joined", "primary=%s smap=%lld%s", c->primary_url,
+			 (long long)smap_version(c->smap), first ? " ready=true" : "");
+	} else {
+		r = -ESTALE;
+	}
+	pthread_mutex_unlock(&c->change_lock);
+	return r;
+}
+
 static int take_answer(struct cluster *c, const struct http_call *call)
 {
 	struct doc d;
-	bool first = !c->ready;
 	int r;
 
 	if (call->err) {
@@ -71,6 +93,9 @@ static int take_answer(struct cluster *c, const struct http_call *call)
 	}
 	if (call->status != 200) {
 		answered_badly(c, call);
+		/* taken out of the map; not proven, so this goes on asking */
+		if (call->status == 410)
+			c->ready = false;
 		return -EACCES;
 	}
 	r = proof_take_doc(c, call, &d);
@@ -78,17 +103,11 @@ static int take_answer(struct cluster *c, const struct http_call *call)
 		return r;
 	r = snap_adopt(c, &d);
 	doc_deinit(&d);
-	if (r < 0)
-		return r;
-	c->joined = true;
-	c->ready = true;
-	c->started = true;
-	c->complained_ns = 0;
-	log_info("cluster.joined", "primary=%s%s", c->primary_url, first ? " ready=true" : "");
-	pthread_mutex_lock(&c->change_lock);
-	snap_tell_first(c);
-	pthread_mutex_unlock(&c->change_lock);
-	return 0;
+	if (!r)
+		r = take_place(c);
+	if (!r)
+		c->complained_ns = 0;
+	return r;
 }
 
 int join_once(struct cluster *c)
@@ -146,6 +165,8 @@ static int join_apply(void *arg, const struct smap *now, struct smap **ret)
 
 	if (old && old->role != n.role)
 		return -EEXIST;
+	if (!old && peers_was_removed(j->c, &n))
+		return -ESTALE;
 	if (old && smap_node_same_key(old, &n) && smap_node_same_net(old, &n))
 		return 0;
 	n.flags = flags_of(now, old, &n);
@@ -186,6 +207,11 @@ static void refuse(struct join *j, struct http_txn *t, int r)
 		http_error(t, 400, NULL,
 			   "%s: node %s: its public address must differ from its intra-cluster "
 			   "ones, and none may be missing",
+			   j->c->name, si->id);
+		break;
+	case -ESTALE:
+		http_error(t, 410, NULL,
+			   "%s: node %s was taken out of the cluster; restart it to join again",
 			   j->c->name, si->id);
 		break;
 	case -EAGAIN:

@@ -110,6 +110,31 @@ const char *peers_heard(struct cluster *c, const struct smap_node *n)
 	return name;
 }
 
+void peers_removed(struct cluster *c, const struct smap_node *n)
+{
+	struct peer *p;
+
+	pthread_mutex_lock(&c->peer_lock);
+	p = peer_of(c, n);
+	if (p) {
+		p->removed = n->has_key;
+		memcpy(p->removed_key, n->key, sizeof(p->removed_key));
+	}
+	pthread_mutex_unlock(&c->peer_lock);
+}
+
+bool peers_was_removed(struct cluster *c, const struct smap_node *n)
+{
+	struct peer *p;
+	bool yes;
+
+	pthread_mutex_lock(&c->peer_lock);
+	p = peer_of(c, n);
+	yes = p && p->removed && !memcmp(p->removed_key, n->key, sizeof(p->removed_key));
+	pthread_mutex_unlock(&c->peer_lock);
+	return yes;
+}
+
 static bool heard_now(const struct peer *p, int64_t patience, int64_t now)
 {
 	return p && p->heard_ns && !p->refused && now - p->heard_ns < patience;

@@ -242,8 +242,10 @@ static int change_edit(struct node_change *ch, struct smap_edit *e)
 {
 	struct smap_node n = ch->was;
 
-	if (ch->remove)
+	if (ch->remove) {
+		peers_removed(ch->c, &ch->was);
 		return smap_edit_del_node(e, ch->id);
+	}
 	n.flags = (n.flags & ~ch->clear) | ch->set;
 	return smap_edit_put_node(e, &n);
 }

@@ -213,7 +213,7 @@ static void look_for_self(struct cluster *c, const struct smap *m)
 	const struct smap_node *me = smap_find(m, c->self.id);
 
 	if (!me) {
-		if (!c->joined)
+		if (!c->member)
 			return;
 		log_warn("cluster.removed",
 			 "smap=%lld; this node was taken out of the cluster and serves no more; "
@@ -232,6 +232,7 @@ static void look_for_self(struct cluster *c, const struct smap *m)
 		c->joined = false;
 		return;
 	}
+	c->member = true;
 	if (c->role == SMAP_ROLE_TARGET && !c->ready) {
 		c->ready = true;
 		log_info("cluster.ready", "smap=%lld", (long long)smap_version(m));

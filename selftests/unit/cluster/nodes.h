@@ -30,7 +30,7 @@ struct node {
 	bool gateway;
 	const char *primary_url;
 	uint16_t port[SMAP_NET_NR]; /* 0: to be chosen */
-	bool objects; /* what has_objects says */
+	_Atomic bool objects; /* what has_objects says */
 	_Atomic int asked; /* times has_objects ran */
 	_Atomic int64_t bmd_seen; /* version */
 	struct config *config;

@@ -212,11 +212,14 @@ static void test_remove(void)
 	ASSERT_EQ(cluster_change_node(x.p.c, "tNobody99", 0, 0, true), -ENOENT);
 	ASSERT_EQ(cluster_change_node(x.p.c, x.p.id, 0, 0, true), -EBUSY);
 	ASSERT_EQ(cluster_change_node(x.p.c, x.t1.id, 0, 0, true), 0);
-	/* it was told, serves no more and stays away */
+	/* it was told, serves no more and stays away until it is restarted */
 	ASSERT_TRUE(!cluster_ready(x.t1.c));
 	m = cluster_smap(x.p.c);
 	ASSERT_EQ(smap_count(m, SMAP_ROLE_TARGET), 0);
 	smap_put(m);
+	node_down(&x.t1);
+	node_up(&x.t1);
+	WAIT_FOR(cluster_ready(x.t1.c));
 	trio_end(&x);
 }
 
