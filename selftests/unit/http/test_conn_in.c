@@ -238,6 +238,7 @@ static void test_expect(void)
 /* Send a 10 MiB body, all of it or until the server will have no more, then read the answer. */
 static int early(struct live *s, const char *head, bool *ret_goes_on)
 {
+	static const char next[] = "GET /count HTTP/1.1\r\nHost: a\r\n\r\n";
 	struct raw_resp r = {};
 	char *body = calloc(1, 10 << 20);
 	int fd = raw_open(s), status;
@@ -246,7 +247,7 @@ static int early(struct live *s, const char *head, bool *ret_goes_on)
 	raw_send(fd, body, 10 << 20);
 	ASSERT_EQ(raw_read(fd, &r, false), 0);
 	status = r.status;
-	raw_send(fd, "GET /count HTTP/1.1\r\nHost: a\r\n\r\n", 34);
+	raw_send(fd, next, strlen(next));
 	*ret_goes_on = raw_read(fd, &r, false) == 0 && r.status == 200;
 	close(fd);
 	free(body);

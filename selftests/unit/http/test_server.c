@@ -79,6 +79,7 @@ static void test_max_conns(void)
 {
 	struct raw_resp r = {};
 	struct live s;
+	static const char fast[] = "GET /fast HTTP/1.1\r\nHost: a\r\n\r\n";
 	int64_t until = mono_ns() + LIVE_WAIT_MS * INT64_C(1000000);
 	int fd[3], over;
 
@@ -101,7 +102,7 @@ static void test_max_conns(void)
 	close(fd[0]);
 	do { /* as soon as the server has seen that end too, there is room again */
 		fd[0] = raw_open(&s);
-		raw_send(fd[0], "GET /fast HTTP/1.1\r\nHost: a\r\n\r\n", 32);
+		raw_send(fd[0], fast, strlen(fast));
 		over = raw_read(fd[0], &r, false);
 		if (over < 0)
 			close(fd[0]);
