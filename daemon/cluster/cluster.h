@@ -203,12 +203,10 @@ int cluster_change_config(struct cluster *c,
  * @remove:	take it out of the map instead
  *
  * Removing, maintenance and decommission of a target, and their end, move names to other targets:
- * while objects may be held they are refused, unless @set has CLUSTER_SKIP_REBALANCE.
+ * the caller has asked cluster_holds_objects() before.
  *
- * Return: 0; -ENOENT; -EBUSY for the primary's own removal; -ENOTSUP objects are held (501); as
- * cluster_change_bmd().
+ * Return: 0; -ENOENT; -EBUSY for the primary's own removal; as cluster_change_bmd().
  */
-#define CLUSTER_SKIP_REBALANCE BIT64(63)
 int cluster_change_node(struct cluster *c, const char *node_id, uint64_t set, uint64_t clear,
 			bool remove);
 

@@ -273,36 +273,16 @@ static int change_apply(void *arg, const struct smap *now, struct smap **ret)
 	return smap_edit_freeze(e, ret);
 }
 
-/* Whether other targets would own some names afterwards. */
-static bool moves_names(struct cluster *c, const struct node_change *ch)
-{
-	struct smap *m = cluster_smap(c);
-	const struct smap_node *n = smap_find(m, ch->id);
-	uint64_t flags = n ? (n->flags & ~ch->clear) | ch->set : 0;
-	bool was = n && !(n->flags & SMAP_F_INACTIVE);
-	bool will = !ch->remove && !(flags & SMAP_F_INACTIVE);
-	bool moves = n && n->role == SMAP_ROLE_TARGET && was != will;
-
-	smap_put(m);
-	return moves;
-}
-
 int cluster_change_node(struct cluster *c, const char *node_id, uint64_t set, uint64_t clear,
 			bool remove)
 {
-	struct node_change ch = {.c = c,
-				 .id = node_id,
-				 .set = set & ~CLUSTER_SKIP_REBALANCE,
-				 .clear = clear,
-				 .remove = remove};
+	struct node_change ch = {c, node_id, set, clear, remove, {}};
 	int r;
 
 	if (!c->primary || !c->started)
 		return -EAGAIN;
 	if (remove && !strcmp(node_id, c->self.id))
 		return -EBUSY;
-	if (!(set & CLUSTER_SKIP_REBALANCE) && moves_names(c, &ch) && cluster_holds_objects(c))
-		return -ENOTSUP;
 	/* who is removed hears of it too: it serves no more, and does not join again by itself */
 	r = primary_change_smap(c, change_apply, &ch, remove ? &ch.was : NULL);
 	if (!r && remove)

@@ -23,13 +23,30 @@ size_t cluster_routes(struct cluster *c, struct http_route *out, size_t max)
 
 /* ---- leaving ---- */
 
+/* Whether names would move while objects are held. */
+static bool holds(struct cluster *c, const struct http_txn *t, const char *id)
+{
+	struct smap *m = cluster_smap(c);
+	const struct smap_node *n = smap_find(m, id);
+	bool target = n && n->role == SMAP_ROLE_TARGET && !(n->flags & SMAP_F_INACTIVE);
+
+	smap_put(m);
+	return target && !http_param_true(t, "skip_rebalance") && cluster_holds_objects(c);
+}
+
 static void leave(struct http_txn *t)
 {
 	struct cluster *c = t->user;
 	const char *id = t->req.path + strlen(AREA "daemon/");
-	uint64_t set = http_param_true(t, "skip_rebalance") ? CLUSTER_SKIP_REBALANCE : 0;
 
-	switch (cluster_change_node(c, id, set, 0, true)) {
+	if (holds(c, t, id)) {
+		http_reply_error(t, 501, NULL,
+				 "%s: target %s cannot leave while buckets hold objects: moving "
+				 "them is not built (skip_rebalance=true leaves them behind)",
+				 c->name, id);
+		return;
+	}
+	switch (cluster_change_node(c, id, 0, 0, true)) {
 	case 0:
 		http_reply_status(t, 200);
 		return;
@@ -38,12 +55,6 @@ static void leave(struct http_txn *t)
 		return;
 	case -EBUSY:
 		http_reply_error(t, 400, NULL, "%s: the primary cannot leave", c->name);
-		return;
-	case -ENOTSUP:
-		http_reply_error(t, 501, NULL,
-				 "%s: target %s cannot leave while buckets hold objects: moving "
-				 "them is not built (skip_rebalance=true leaves them behind)",
-				 c->name, id);
 		return;
 	case -EAGAIN:
 		http_error(t, 503, NULL, "%s: not the primary, or not started yet", c->name);

@@ -184,11 +184,7 @@ static void test_objects_hold(void)
 	ASSERT_EQ(create(&x.p, "abc"), 0);
 	x.t1.objects = true;
 	ASSERT_TRUE(cluster_holds_objects(x.p.c));
-	ASSERT_EQ(cluster_change_node(x.p.c, x.t1.id, SMAP_F_MAINTENANCE, 0, false), -ENOTSUP);
-	ASSERT_EQ(cluster_change_node(x.p.c, x.t1.id, 0, 0, true), -ENOTSUP);
-	ASSERT_EQ(cluster_change_node(x.p.c, x.t1.id, SMAP_F_MAINTENANCE | CLUSTER_SKIP_REBALANCE,
-				      0, false),
-		  0);
+	ASSERT_EQ(cluster_change_node(x.p.c, x.t1.id, SMAP_F_MAINTENANCE, 0, false), 0);
 	ASSERT_EQ(cluster_state_flags(x.t1.c), 6 | 1 << 10);
 	x.t1.asked = 0;
 	node_up(&x.t2);
