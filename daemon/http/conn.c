@@ -93,6 +93,7 @@ static void enter(struct http_conn *c, int next)
 {
 	assert(next > CONN_NONE && next < CONN_NR && steps[c->state].next & BIT(next));
 	c->state = (enum conn_state)next;
+	c->moved = 0;
 	c->rearm = true;
 }
 
@@ -191,6 +192,11 @@ static void peer_text(const struct sockaddr *sa, char out[64])
 	} else if (sa->sa_family == AF_INET6) {
 		const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)sa;
 
+		if (IN6_IS_ADDR_V4MAPPED(&in6->sin6_addr)) { /* of a socket for both families */
+			inet_ntop(AF_INET, &in6->sin6_addr.s6_addr[12], host, sizeof(host));
+			snprintf(out, 64, "%s:%u", host, ntohs(in6->sin6_port));
+			return;
+		}
 		inet_ntop(AF_INET6, &in6->sin6_addr, host, sizeof(host));
 		snprintf(out, 64, "[%s]:%u", host, ntohs(in6->sin6_port));
 	}

@@ -30,6 +30,7 @@
 #define CONN_IN_SIZE 16384 /* first size of the read buffer */
 #define CONN_PIECE (1U << 20) /* handed to a sink at once */
 #define CONN_SCRATCH 65536 /* where unwanted bytes go */
+#define CONN_MIN_BYTES 1024 /* of a body in limits.body_ms, or it counts as no progress */
 #define CONN_LINGER_MS 2000 /* for the peer to close after a last response */
 
 enum conn_state {
@@ -73,6 +74,7 @@ struct listener {
 	struct loop_timer pause; /* out of descriptors: accepting rests */
 	enum smap_netid net;
 	size_t n_conns;
+	bool failing; /* accepting failed since the last success: one log line is enough */
 };
 
 struct conn_buf {
@@ -97,6 +99,7 @@ struct http_conn {
 	bool dead;
 	atomic_bool gone; /* for http_gone() */
 	size_t budget, reqs; /* left of this turn */
+	size_t moved; /* body bytes since the state's time began */
 	uint64_t linger_ms, linger_bytes;
 	struct conn_buf in;
 	struct http_scan scan;
@@ -155,6 +158,16 @@ struct txn {
 static inline struct txn *txn_of(struct http_txn *t)
 {
 	return container_of(t, struct txn, t);
+}
+
+/* @n bytes of a body have moved, either way. */
+static inline void conn_moved(struct http_conn *c, size_t n)
+{
+	c->moved += n;
+	if (c->moved >= CONN_MIN_BYTES) {
+		c->moved = 0;
+		c->rearm = true;
+	}
 }
 
 static inline const struct http_limits *conn_limits(const struct http_conn *c)

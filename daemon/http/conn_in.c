@@ -69,7 +69,7 @@ static ssize_t take(struct http_conn *c, void *p, size_t n)
 		return r;
 	c->budget -= (size_t)r;
 	if (c->state == CONN_COLLECT || c->state == CONN_RECEIVE)
-		c->rearm = true; /* the other states are limited as a whole */
+		conn_moved(c, (size_t)r); /* the other states are limited as a whole */
 	return r;
 }
 

@@ -103,7 +103,7 @@ static void sent(struct http_conn *c, struct txn *x, size_t n)
 {
 	x->sent += n;
 	c->budget -= MIN(n, c->budget);
-	c->rearm = true;
+	conn_moved(c, n);
 }
 
 static int parts_send(struct http_conn *c, struct txn *x)

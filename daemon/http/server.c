@@ -160,7 +160,10 @@ static bool accept_failed(struct listener *ln, int err)
 	case ENFILE:
 	case ENOBUFS:
 	case ENOMEM:
-		log_warn("http.accept_paused", "net=%d err=\"%s\"", (int)ln->net, strerror(err));
+		if (!ln->failing)
+			log_warn("http.accept_paused", "net=%d err=\"%s\"", (int)ln->net,
+				 strerror(err));
+		ln->failing = true;
 		loop_fd_mod(&ln->fd, 0);
 		loop_timer_arm(ln->hl->loop, &ln->pause, PAUSE_MS);
 		return false;
@@ -173,6 +176,7 @@ static void accept_one(struct listener *ln, int fd, const struct sockaddr *sa)
 {
 	const struct http_server_opts *o = &ln->hl->server->opts;
 
+	ln->failing = false;
 	if (ln->n_conns >= o->limits.max_conns || http_conn_new(ln, fd, sa) < 0) {
 		metrics_add(o->metrics, METRIC_CONN_REFUSED_N, 1);
 		close(fd);

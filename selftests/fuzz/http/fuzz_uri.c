@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Percent-encoding: what is encoded decodes to itself; decoding never grows and never yields NUL. */
+/* Percent-encoding: a round trip changes nothing; decoding never grows, never yields NUL. */
 #include <stdlib.h>
 #include <string.h>
 

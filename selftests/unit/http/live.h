@@ -3,10 +3,8 @@
 #ifndef SELFTESTS_HTTP_LIVE_H
 #define SELFTESTS_HTTP_LIVE_H
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -21,8 +19,9 @@
 #include "loop/loop.h"
 #include "loop/pool.h"
 #include "metrics.h"
+#include "raw.h"
 
-#define LIVE_WAIT_MS 20000 /* no event may take longer */
+#define LIVE_WAIT_MS (RAW_WAIT_S * 1000)
 
 struct live {
 	struct http_server_opts opts; /* set what differs before live_start() */
@@ -139,123 +138,6 @@ static inline void live_stop(struct live *s)
 	live_join(s);
 }
 
-/* ---- a raw client ---- */
-
-static inline int raw_open_rcvbuf(const struct live *s, int rcvbuf)
-{
-	struct sockaddr_in in = {.sin_family = AF_INET, .sin_port = htons(s->port)};
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), one = 1;
-	struct timeval tv = {.tv_sec = LIVE_WAIT_MS / 1000};
-
-	in.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-	if (rcvbuf)
-		setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &rcvbuf, sizeof(rcvbuf));
-	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &tv, sizeof(tv));
-	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &tv, sizeof(tv));
-	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
-	ASSERT_EQ(connect(fd, (struct sockaddr *)&in, sizeof(in)), 0);
-	return fd;
-}
-
-static inline int raw_open(const struct live *s)
-{
-	return raw_open_rcvbuf(s, 0);
-}
-
-/* Send all, as long as the peer takes it. Return: bytes sent. */
-static inline size_t raw_send(int fd, const void *p, size_t n)
-{
-	size_t done = 0;
-
-	while (done < n) {
-		ssize_t r = send(fd, (const char *)p + done, n - done, MSG_NOSIGNAL);
-
-		if (r <= 0)
-			break;
-		done += (size_t)r;
-	}
-	return done;
-}
-
-static inline void raw_str(int fd, const char *s)
-{
-	ASSERT_EQ(raw_send(fd, s, strlen(s)), strlen(s));
-}
-
-/* Close with a reset. */
-static inline void raw_reset(int fd)
-{
-	struct linger l = {.l_onoff = 1};
-
-	setsockopt(fd, SOL_SOCKET, SO_LINGER, &l, sizeof(l));
-	close(fd);
-}
-
-struct raw_resp {
-	int status;
-	struct buf head; /* up to the empty line */
-	struct buf body;
-};
-
-/* Read up to the end of a head. Return: 0; -1 at the end of the stream. */
-static inline int raw_head(int fd, struct buf *head)
-{
-	char c;
-
-	buf_reset(head);
-	while (head->len < 4 || memcmp(head->data + head->len - 4, "\r\n\r\n", 4) != 0) {
-		if (recv(fd, &c, 1, 0) != 1)
-			return -1;
-		buf_char(head, c);
-	}
-	return 0;
-}
-
-static inline bool raw_has(const struct raw_resp *r, const char *line)
-{
-	return strstr(buf_cstr(&r->head), line);
-}
-
-/* Read a response; @no_body for HEAD. Return: 0, -1 at the end of the stream. */
-static inline int raw_read(int fd, struct raw_resp *r, bool no_body)
-{
-	const char *cl;
-	size_t left = 0;
-	char tmp[65536];
-
-	buf_reset(&r->body);
-	r->status = 0;
-	if (raw_head(fd, &r->head) < 0)
-		return -1;
-	ASSERT_EQ(sscanf(r->head.data, "HTTP/1.1 %d ", &r->status), 1);
-	cl = strcasestr(r->head.data, "\r\nContent-Length: ");
-	if (cl && !no_body && r->status >= 200 && r->status != 204 && r->status != 304)
-		left = strtoull(cl + 18, NULL, 10);
-	while (left) {
-		ssize_t n = recv(fd, tmp, MIN(left, sizeof(tmp)), 0);
-
-		if (n <= 0)
-			return -1;
-		buf_append(&r->body, tmp, (size_t)n);
-		left -= (size_t)n;
-	}
-	return 0;
-}
-
-static inline void raw_free(struct raw_resp *r)
-{
-	buf_free(&r->head);
-	buf_free(&r->body);
-}
-
-/* Whether the stream ends here, without a reset. */
-static inline bool raw_eof(int fd)
-{
-	char c;
-
-	return recv(fd, &c, 1, 0) == 0;
-}
-
 /* Wait for a counter of the server to reach @want. */
 static inline bool live_reaches(atomic_int *v, int want)
 {
@@ -267,6 +149,11 @@ static inline bool live_reaches(atomic_int *v, int want)
 		sched_yield();
 	}
 	return true;
+}
+
+static inline int raw_open(const struct live *s)
+{
+	return raw_connect(s->port, 0);
 }
 
 #endif

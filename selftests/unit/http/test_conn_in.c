@@ -380,9 +380,42 @@ static void test_body_late(void)
 	live_stop(&s);
 }
 
+static void *drip(void *arg)
+{
+	int fd = *(int *)arg;
+
+	while (send(fd, "x", 1, MSG_NOSIGNAL) == 1)
+		poll(NULL, 0, 5); /* the pace is what is tested */
+	return NULL;
+}
+
+/* A byte now and then is no progress. */
+static void test_body_drips(void)
+{
+	struct raw_resp r = {};
+	pthread_t thread;
+	struct live s;
+	int fd;
+
+	live_init(&s, NULL, 0);
+	s.opts.limits.body_ms = 200;
+	start(&s);
+	fd = raw_open(&s);
+	raw_str(fd, "PUT /collect HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\n");
+	ASSERT_EQ(pthread_create(&thread, NULL, drip, &fd), 0);
+	ASSERT_EQ(raw_read(fd, &r, false), 0);
+	ASSERT_EQ(r.status, 408);
+	ASSERT_TRUE(raw_eof(fd));
+	shutdown(fd, SHUT_RDWR);
+	pthread_join(thread, NULL);
+	close(fd);
+	raw_free(&r);
+	live_stop(&s);
+}
+
 UNIT_MAIN("http/conn_in", {"20 ambiguous requests", test_smuggling},
 	  {"faulty heads", test_head_faults}, {"oversized heads", test_head_limits},
 	  {"a bad target does not end the connection", test_bad_target_goes_on},
 	  {"Expect: 100-continue", test_expect}, {"early answers, 10 MiB unread", test_early},
 	  {"early answers beyond the limit", test_early_limited}, {"chunked bodies", test_chunked},
-	  {"a body that stops", test_body_late})
+	  {"a body that stops", test_body_late}, {"a body that drips", test_body_drips})

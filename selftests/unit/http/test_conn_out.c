@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Responses of a live server: bodies of all kinds and sizes, slow readers, resets, short sources. */
+/* Responses of a live server: bodies of all kinds, slow readers, resets, short sources. */
 #include "live.h"
 
 #define BIG (8U << 20)
@@ -131,7 +131,7 @@ static void sizes(int rcvbuf)
 	int fd, kind;
 
 	start(&s);
-	fd = raw_open_rcvbuf(&s, rcvbuf);
+	fd = raw_connect(s.port, rcvbuf);
 	for (i = 0; i < ARRAY_SIZE(row); i++) {
 		for (kind = 0; kind < 2; kind++) {
 			char target[64];
@@ -258,7 +258,7 @@ static void test_stuck_reader(void)
 
 	live_init(&s, NULL, 0);
 	start(&s);
-	stuck = raw_open_rcvbuf(&s, 4096);
+	stuck = raw_connect(s.port, 4096);
 	ask(stuck, "GET", "/stream?size=1000000000");
 	fd = raw_open(&s);
 	ask(fd, "GET", "/stream?size=8388608");

@@ -127,68 +127,68 @@ static void test_ambiguous(void)
 	ASSERT_EQ(status_of("POST /a HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n"), 400);
 }
 
-static void test_rows(void)
+static const struct {
+	int status;
+	const char *text;
+} heads[] = {
+	{0, "GET / HTTP/1.1\r\nHost: a\r\n\r\n"},
+	{0, "GET / HTTP/1.1\r\nHost:\r\n\r\n"},
+	{0, "GET / HTTP/1.0\r\n\r\n"},
+	{0, "GET http://h:80/a?b HTTP/1.1\r\nHost: h\r\n\r\n"},
+	{0, "GET http://h HTTP/1.1\r\nHost: h\r\n\r\n"},
+	{0, "OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n"},
+	{0, "BREW / HTTP/1.1\r\nHost: a\r\n\r\n"},
+	{0, "GET /\xc3\xa9 HTTP/1.1\r\nHost: a\r\n\r\n"},
+	{0, "GET / HTTP/1.1\r\nHost: [::1]:80\r\nContent-Length: 9223372036854775807\r\n\r\n"},
+	{400, "GET / HTTP/1.1\r\n\r\n"},
+	{400, "GET / HTTP/1.1\r\nHost: a b\r\n\r\n"},
+	{400, "GET / HTTP/1.1\r\nHost: a/b\r\n\r\n"},
+	{400, "GET * HTTP/1.1\r\nHost: a\r\n\r\n"},
+	{400, "GET a HTTP/1.1\r\nHost: a\r\n\r\n"},
+	{400, "GET https://h/a HTTP/1.1\r\nHost: h\r\n\r\n"},
+	{400, "GET http:///a HTTP/1.1\r\nHost: h\r\n\r\n"},
+	{400, "CONNECT a:80 HTTP/1.1\r\nHost: a\r\n\r\n"},
+	{400, "GET /\r\n\r\n"},
+	{400, "GET  / HTTP/1.1\r\nHost: a\r\n\r\n"},
+	{400, "GET /  HTTP/1.1\r\nHost: a\r\n\r\n"},
+	{400, "GET /a b HTTP/1.1\r\nHost: a\r\n\r\n"},
+	{400, "GET\t/ HTTP/1.1\r\nHost: a\r\n\r\n"},
+	{400, "GET /#f HTTP/1.1\r\nHost: a\r\n\r\n"},
+	{400, "GET / HTTP/1.1\nHost: a\n\n"},
+	{400, "GET / HTTP/1.1\r\nHost: a\n\r\n"},
+	{400, " GET / HTTP/1.1\r\nHost: a\r\n\r\n"},
+	{400, "\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n"},
+	{400, "G\x80T / HTTP/1.1\r\nHost: a\r\n\r\n"},
+	{400, "\x16\x03\x01\x02"},
+	{400, "GET / HTPP/1.1\r\nHost: a\r\n\r\n"},
+	{505, "GET / HTTP/2.0\r\nHost: a\r\n\r\n"},
+	{505, "GET / HTTP/1.2\r\nHost: a\r\n\r\n"},
+	{505, "GET / HTTP/0.9\r\nHost: a\r\n\r\n"},
+	{505, "GET / HTTP/11.1\r\nHost: a\r\n\r\n"},
+	{505, "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"},
+	{417, "PUT / HTTP/1.1\r\nHost: a\r\nExpect: 200-ok\r\n\r\n"},
+	{0, "PUT / HTTP/1.0\r\nExpect: 200-ok\r\n\r\n"},
+	{400, "GET //v1//buckets HTTP/1.1\r\nHost: a\r\n\r\n"},
+	{400, "GET /%2Fv1 HTTP/1.1\r\nHost: a\r\n\r\n"},
+	{400, "GET /%zz HTTP/1.1\r\nHost: a\r\n\r\n"},
+	{400, "GET /%4 HTTP/1.1\r\nHost: a\r\n\r\n"},
+	{400, "GET /% HTTP/1.1\r\nHost: a\r\n\r\n"},
+	{400, "GET /%00 HTTP/1.1\r\nHost: a\r\n\r\n"},
+	{400, "GET /%ff HTTP/1.1\r\nHost: a\r\n\r\n"},
+	{400, "GET /%c0%af HTTP/1.1\r\nHost: a\r\n\r\n"},
+	{400, "GET /%ed%a0%80 HTTP/1.1\r\nHost: a\r\n\r\n"},
+	{400, "GET /a?b=%zz HTTP/1.1\r\nHost: a\r\n\r\n"},
+	{400, "GET /a?b%00 HTTP/1.1\r\nHost: a\r\n\r\n"},
+};
+
+static void test_heads(void)
 {
-	static const struct {
-		int status;
-		const char *text;
-	} rows[] = {
-		{0, "GET / HTTP/1.1\r\nHost: a\r\n\r\n"},
-		{0, "GET / HTTP/1.1\r\nHost:\r\n\r\n"},
-		{0, "GET / HTTP/1.0\r\n\r\n"},
-		{0, "GET http://h:80/a?b HTTP/1.1\r\nHost: h\r\n\r\n"},
-		{0, "GET http://h HTTP/1.1\r\nHost: h\r\n\r\n"},
-		{0, "OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n"},
-		{0, "BREW / HTTP/1.1\r\nHost: a\r\n\r\n"},
-		{0, "GET /\xc3\xa9 HTTP/1.1\r\nHost: a\r\n\r\n"},
-		{0,
-		 "GET / HTTP/1.1\r\nHost: [::1]:80\r\nContent-Length: 9223372036854775807\r\n\r\n"},
-		{400, "GET / HTTP/1.1\r\n\r\n"},
-		{400, "GET / HTTP/1.1\r\nHost: a b\r\n\r\n"},
-		{400, "GET / HTTP/1.1\r\nHost: a/b\r\n\r\n"},
-		{400, "GET * HTTP/1.1\r\nHost: a\r\n\r\n"},
-		{400, "GET a HTTP/1.1\r\nHost: a\r\n\r\n"},
-		{400, "GET https://h/a HTTP/1.1\r\nHost: h\r\n\r\n"},
-		{400, "GET http:///a HTTP/1.1\r\nHost: h\r\n\r\n"},
-		{400, "CONNECT a:80 HTTP/1.1\r\nHost: a\r\n\r\n"},
-		{400, "GET /\r\n\r\n"},
-		{400, "GET  / HTTP/1.1\r\nHost: a\r\n\r\n"},
-		{400, "GET /  HTTP/1.1\r\nHost: a\r\n\r\n"},
-		{400, "GET /a b HTTP/1.1\r\nHost: a\r\n\r\n"},
-		{400, "GET\t/ HTTP/1.1\r\nHost: a\r\n\r\n"},
-		{400, "GET /#f HTTP/1.1\r\nHost: a\r\n\r\n"},
-		{400, "GET / HTTP/1.1\nHost: a\n\n"},
-		{400, "GET / HTTP/1.1\r\nHost: a\n\r\n"},
-		{400, " GET / HTTP/1.1\r\nHost: a\r\n\r\n"},
-		{400, "\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n"},
-		{400, "G\x80T / HTTP/1.1\r\nHost: a\r\n\r\n"},
-		{400, "\x16\x03\x01\x02"},
-		{400, "GET / HTPP/1.1\r\nHost: a\r\n\r\n"},
-		{505, "GET / HTTP/2.0\r\nHost: a\r\n\r\n"},
-		{505, "GET / HTTP/1.2\r\nHost: a\r\n\r\n"},
-		{505, "GET / HTTP/0.9\r\nHost: a\r\n\r\n"},
-		{505, "GET / HTTP/11.1\r\nHost: a\r\n\r\n"},
-		{505, "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"},
-		{417, "PUT / HTTP/1.1\r\nHost: a\r\nExpect: 200-ok\r\n\r\n"},
-		{0, "PUT / HTTP/1.0\r\nExpect: 200-ok\r\n\r\n"},
-		{400, "GET //v1//buckets HTTP/1.1\r\nHost: a\r\n\r\n"},
-		{400, "GET /%2Fv1 HTTP/1.1\r\nHost: a\r\n\r\n"},
-		{400, "GET /%zz HTTP/1.1\r\nHost: a\r\n\r\n"},
-		{400, "GET /%4 HTTP/1.1\r\nHost: a\r\n\r\n"},
-		{400, "GET /% HTTP/1.1\r\nHost: a\r\n\r\n"},
-		{400, "GET /%00 HTTP/1.1\r\nHost: a\r\n\r\n"},
-		{400, "GET /%ff HTTP/1.1\r\nHost: a\r\n\r\n"},
-		{400, "GET /%c0%af HTTP/1.1\r\nHost: a\r\n\r\n"},
-		{400, "GET /%ed%a0%80 HTTP/1.1\r\nHost: a\r\n\r\n"},
-		{400, "GET /a?b=%zz HTTP/1.1\r\nHost: a\r\n\r\n"},
-		{400, "GET /a?b%00 HTTP/1.1\r\nHost: a\r\n\r\n"},
-	};
 	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(rows); i++) {
-		if (status_of(rows[i].text) != rows[i].status)
-			fprintf(stderr, "row %zu: %s\n", i, rows[i].text);
-		ASSERT_EQ(status_of(rows[i].text), rows[i].status);
+	for (i = 0; i < ARRAY_SIZE(heads); i++) {
+		if (status_of(heads[i].text) != heads[i].status)
+			fprintf(stderr, "row %zu: %s\n", i, heads[i].text);
+		ASSERT_EQ(status_of(heads[i].text), heads[i].status);
 	}
 }
 

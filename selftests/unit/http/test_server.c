@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Listeners, connection limits, draining. */
+#include <sys/resource.h>
+
 #include "live.h"
 
 static void slow_done(struct http_txn *t)
@@ -168,6 +170,34 @@ static void test_drain_limit(void)
 	ASSERT_EQ(atomic_load(&s.after_bad), 1);
 }
 
+/* Out of descriptors: accepting rests, and goes on when there are some again. */
+static void test_no_fds(void)
+{
+	struct rlimit before, tight;
+	struct raw_resp r = {};
+	struct live s;
+	int fd, spare;
+
+	live_init(&s, NULL, 0);
+	start(&s);
+	ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+	spare = dup(0); /* the number that the client's socket will have */
+	close(spare);
+	tight = before;
+	tight.rlim_cur = (rlim_t)spare + 1;
+	ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &tight), 0);
+	fd = raw_open(&s);
+	ASSERT_EQ(fd, spare);
+	raw_str(fd, "GET /fast HTTP/1.1\r\nHost: a\r\n\r\n");
+	ASSERT_EQ(metrics_read(s.metrics, METRIC_CONN_N), 0);
+	ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+	ASSERT_EQ(raw_read(fd, &r, false), 0);
+	ASSERT_EQ(r.status, 200);
+	close(fd);
+	raw_free(&r);
+	live_stop(&s);
+}
+
 static void test_many(void)
 {
 	enum { N = 500 };
@@ -195,4 +225,5 @@ static void test_many(void)
 
 UNIT_MAIN("http/server", {"wrong options", test_new}, {"listening sockets", test_socket},
 	  {"too many connections", test_max_conns}, {"drain", test_drain},
-	  {"drain with a limit", test_drain_limit}, {"500 connections", test_many})
+	  {"drain with a limit", test_drain_limit}, {"out of descriptors", test_no_fds},
+	  {"500 connections", test_many})
