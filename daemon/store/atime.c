@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A sharded hash of access times; a flush takes a shard's table and leaves it readable meanwhile. */
+/* A sharded hash of access times; one that is flushed stays readable meanwhile. */
 #include "store/atime.h"
 
 #include <errno.h>

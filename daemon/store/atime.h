@@ -10,7 +10,9 @@
 
 struct atimes;
 
+/* Return: 0 or -ENOMEM. */
 int atimes_new(struct atimes **ret);
+/* Drop all that is not flushed. NULL is fine. */
 void atimes_free(struct atimes *a);
 /* Any thread. */
 void atimes_note(struct atimes *a, const struct objkey *k, int64_t ns);

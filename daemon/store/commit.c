@@ -51,6 +51,11 @@ struct committer {
 	for ((l) = (g)->next, (op) = list_entry(l, struct commit_op, link); (l) != (g);            \
 	     (l) = (l)->next, (op) = list_entry(l, struct commit_op, link))
 
+static bool removes(const struct commit_op *op)
+{
+	return op->kind == COMMIT_DELETE || op->kind == COMMIT_RANGE;
+}
+
 static void victim_add(struct buf *b, const char *blob, unsigned int what)
 {
 	struct victim v = {.what = (uint8_t)what};
@@ -202,7 +207,7 @@ static int apply_all(struct committer *c, struct list *g, struct MDB_txn *txn)
 	{
 		if (op->err)
 			continue;
-		if (op->kind == COMMIT_PUT && !index_has_room(c->mp->ix)) {
+		if (!removes(op) && !index_has_room(c->mp->ix)) {
 			op->err = -ENOSPC;
 			continue;
 		}
@@ -249,7 +254,7 @@ static void keep_doubtful(struct committer *c, struct list *g)
 
 static void commit_records(struct committer *c, struct list *g)
 {
-	struct MDB_txn *txn;
+	struct MDB_txn *txn = NULL;
 	int r, n;
 
 	do {
@@ -306,11 +311,6 @@ static void note_victims(struct committer *c, struct list *g)
 			 !(op->rec->flags & STORE_F_TRAILER))
 			victim_add(&c->victims, op->rec->blob, VICTIM_TRAILER);
 	}
-}
-
-static bool removes(const struct commit_op *op)
-{
-	return op->kind == COMMIT_DELETE || op->kind == COMMIT_RANGE;
 }
 
 /* End the members that have failed or do not wait for the unlinks; with @all the others too. */

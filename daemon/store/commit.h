@@ -35,6 +35,7 @@ struct commit_op {
 	void (*done)(struct commit_op *op);
 };
 
+/* Start the thread. Return: 0; -ENOMEM; or the error of pthread_create(3), negative. */
 int committer_new(struct mpath *mp, struct committer **ret);
 /* Finish what is queued, write access times, end the thread. NULL is fine. */
 void committer_free(struct committer *c);

@@ -13,7 +13,7 @@
 #define KEY_MAX (8 + LONG_PREFIX)
 #define READERS_MAX 1022
 #define RESERVE_MIN (UINT64_C(8) << 20) /* mapped beyond the records' room */
-#define RESERVE_DISK (UINT64_C(2) << 20) /* allocated ahead of the last page in use */
+#define RESERVE_DISK (UINT64_C(4) << 20) /* allocated ahead of the last page in use */
 #define UUID_KEY "uuid"
 
 struct index {

@@ -71,6 +71,7 @@ typedef enum index_step (*index_fn)(void *arg, const struct index_item *it, stru
 int index_walk(struct index *x, struct MDB_txn *txn, const struct objkey *from, index_fn fn,
 	       void *arg);
 
+/* A write transaction; ends by index_commit() or index_abort(). Return: 0 or an errno. */
 int index_begin(struct index *x, struct MDB_txn **ret);
 /* Is there room for more records, or only what is kept back for removals? In a transaction. */
 bool index_has_room(struct index *x);

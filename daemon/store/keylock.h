@@ -20,7 +20,9 @@ struct keylock_hold {
 	struct list waiters; /* private */
 };
 
+/* A table whose continuations run on @io. Return: 0 or -ENOMEM. */
 int keylock_new(struct pool *io, struct keylock **ret);
+/* With nothing held. NULL is fine. */
 void keylock_free(struct keylock *t);
 /* Return: true, held at once; false, @h->job.fn will run when it is. */
 bool keylock_take(struct keylock *t, struct keylock_hold *h);

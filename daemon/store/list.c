@@ -293,8 +293,7 @@ int store_list(struct store *s, const struct store_bck *b, const struct store_li
 	struct query q = {.bid = b->bid,
 			  .prefix = o->prefix,
 			  .prefix_len = strlen(o->prefix),
-			  .no_recursion = o->no_recursion,
-			  .slice = o->max ? MIN(o->max, (size_t)SLICE_MAX) : SLICE_MAX};
+			  .no_recursion = o->no_recursion};
 	struct source *src;
 	struct listing *l;
 	size_t i;
@@ -302,6 +301,7 @@ int store_list(struct store *s, const struct store_bck *b, const struct store_li
 
 	if (q.prefix_len > STORE_NAME_MAX)
 		return 0;
+	q.slice = o->max && o->max < SLICE_MAX ? o->max : SLICE_MAX;
 	src = calloc(s->n_paths, sizeof(*src));
 	l = calloc(1, sizeof(*l));
 	r = src && l ? 0 : -ENOMEM;

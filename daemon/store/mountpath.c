@@ -243,7 +243,7 @@ static bool has_blobs(struct mpath *mp)
 /* First use, or a first use that was cut short. */
 static int format_make(struct mpath *mp, int meta, const char *node_id, const struct errtext *err)
 {
-	struct format f;
+	struct format f = {};
 	int r = index_uuid(mp->ix, f.uuid);
 
 	if (r == 0 && !f.uuid[0]) {
@@ -263,7 +263,7 @@ static int index_start(struct mpath *mp, int meta, const struct store_opts *o,
 		       const struct errtext *err)
 {
 	autofree char *dir = NULL;
-	struct format f;
+	struct format f = {};
 	int known, r;
 
 	known = format_read(mp, meta, o->node_id, &f, err);

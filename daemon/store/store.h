@@ -46,7 +46,10 @@ struct store_opts {
  * Return: 0; -EBUSY locked by another process; -EUCLEAN of another node or format; or an errno.
  */
 int store_open(const struct store_opts *opts, struct store **ret, char *err, size_t err_size);
-/* Finish what was submitted, write access times, close. NULL is fine. */
+/*
+ * Finish what was submitted, write access times, close; waits for each put that has begun to be
+ * committed or aborted. The pool must still run. NULL is fine.
+ */
 void store_close(struct store *s);
 
 /* ---- reading ---- */
@@ -122,7 +125,9 @@ struct store_space {
 	uint64_t used, avail, total; /* bytes of the file system */
 	uint64_t objects; /* records */
 };
+/* Number of mountpaths. */
 size_t store_paths(const struct store *s);
+/* Room on mountpath @path, and its number of index keys. Return: 0; -EINVAL; or an errno. */
 int store_space(struct store *s, size_t path, struct store_space *ret);
 
 #endif

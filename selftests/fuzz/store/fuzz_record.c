@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Records and envelopes from any bytes; with the checksum made right, so that fields are reached. */
+/* Records and envelopes from any bytes; with checksums made right to reach the fields. */
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>

@@ -120,9 +120,17 @@ static inline int answer_wait(struct answer *a, struct store_rec *rec)
 	return a->err;
 }
 
-static inline int fix_put_opts(struct fix *f, const struct store_bck *b, const char *name,
-			       const char *data, size_t n, const struct store_put_opts *o,
-			       struct store_rec *rec)
+struct fix_bytes {
+	const char *data;
+	size_t n;
+};
+
+#define fix_put_opts(f, b, name, data, n, o, rec)                                                  \
+	fix_put_bytes(f, b, name, (struct fix_bytes){data, n}, o, rec)
+
+static inline int fix_put_bytes(struct fix *f, const struct store_bck *b, const char *name,
+				struct fix_bytes bytes, const struct store_put_opts *o,
+				struct store_rec *rec)
 {
 	struct answer a = {};
 	struct store_put *p;
@@ -130,7 +138,7 @@ static inline int fix_put_opts(struct fix *f, const struct store_bck *b, const c
 
 	if (r < 0)
 		return r;
-	r = store_put_write(p, data, n);
+	r = store_put_write(p, bytes.data, bytes.n);
 	if (r < 0) {
 		store_put_abort(p);
 		return r;

@@ -90,17 +90,17 @@ static void test_full_index(void)
 	fix_close(&f);
 }
 
-/* A disk that is full: on a tmpfs of 8 MiB, which needs root. */
+/* A disk that is full: on a tmpfs of 16 MiB, which needs root. */
 static void test_full_disk(void)
 {
-	autofree char *data = calloc(1, 256 << 10);
+	static const char data[256 << 10];
 	struct store_put_opts o = {.size = 256 << 10};
 	struct fix f = {.map_bytes = 64 << 20};
 	char name[16], cmd[160];
 	int i, r = 0, stored;
 
 	fix_dirs(&f, 1);
-	snprintf(cmd, sizeof(cmd), "mount -t tmpfs -o size=8m none %s 2>/dev/null", f.path[0]);
+	snprintf(cmd, sizeof(cmd), "mount -t tmpfs -o size=16m none %s 2>/dev/null", f.path[0]);
 	if (geteuid() != 0 || system(cmd) != 0) {
 		fprintf(stderr, " (left out: can not mount a tmpfs) ");
 		fix_close(&f);
