@@ -289,6 +289,6 @@ static void test_params(void)
 }
 
 UNIT_MAIN("http/parse", {"a good head", test_good}, {"ambiguous framing", test_ambiguous},
-	  {"table of heads", test_rows}, {"NUL bytes", test_nul}, {"keep-alive", test_keep_alive},
+	  {"table of heads", test_heads}, {"NUL bytes", test_nul}, {"keep-alive", test_keep_alive},
 	  {"byte by byte", test_incremental}, {"limits", test_limits},
 	  {"count of parameters", test_params})
