@@ -161,8 +161,10 @@ void list_msg_print(const struct list_msg *m, const char *after, uint32_t max, s
 		if (m->props & words[i].bit)
 			buf_fmt(out, ",%s", words[i].word);
 	buf_str(out, "\",\"prefix\":");
-	buf_json_str(out, m->prefix);
-	buf_fmt(out, ",\"pagesize\":%u,\"continuation_token\":", max);
+	buf_char(out, '"');
+	buf_json_escape(out, m->prefix, strlen(m->prefix));
+	/* an own '*' at its end must survive the second reading */
+	buf_fmt(out, "*\",\"pagesize\":%u,\"continuation_token\":", max);
 	buf_json_str(out, after);
 	buf_str(out, ",\"time_format\":");
 	buf_json_str(out, m->layout);

@@ -29,7 +29,7 @@
 
 struct list_msg {
 	char uuid[33];
-	char prefix[SMAP_OBJECT_MAX + 1];
+	char prefix[SMAP_OBJECT_MAX + 2]; /* one '*' at the end is dropped */
 	char token[SMAP_OBJECT_MAX + 2]; /* a directory's has a '/' more */
 	char after[SMAP_OBJECT_MAX + 2];
 	char target[SMAP_ID_MAX + 1];
