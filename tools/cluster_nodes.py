@@ -294,9 +294,17 @@ class Cluster:
             missing = self.not_ready(nodes)
             if not missing:
                 return
+            self.stop_at_refusal(nodes)
             time.sleep(POLL_S)
         logs = "".join(f"\n--- {n['node']}:\n{self.last_log(n, 5)}" for n in nodes)
         raise Failed(f"not ready within {READY_S} s: {missing}; last lines:{logs}")
+
+    def stop_at_refusal(self, nodes):
+        """A node whose join is not possible asks on for ever; this tool does not wait for that."""
+        for node in nodes:
+            said = self.last_log(node, 1)
+            if " cluster.join " in said and "status 501" in said:
+                raise Failed(f"{node['node']} was refused: {said}")
 
     def not_ready(self, nodes):
         """What these nodes still lack to serve, or nothing."""
@@ -392,9 +400,6 @@ def message(body):
 
 def is_cluster_wide(key):
     """As the daemon's own table says: a key of the cluster's stored config."""
-    help_text = run_daemon([DAEMON, "--help=rst"]).stdout
-    lines = help_text.splitlines()
-    for i, line in enumerate(lines):
-        if key in line.replace("`", " ").replace("*", " ").split():
-            return "cluster" in " ".join(lines[i:i + 2]).lower()
-    return False
+    lines = run_daemon([DAEMON, "--help=rst"]).stdout.splitlines()
+    at = lines.index(f"``{key}``") if f"``{key}``" in lines else len(lines)
+    return "cluster-wide" in "".join(lines[at + 1:at + 2])

@@ -73,7 +73,7 @@ def _(c):
                                   ("PATCH", "/v1/daemon?what=smap", "GET"),
                                   ("TRACE", O, "GET"), ("TRACE", B, "GET")):
         r = ask(c.port, method, path)
-        true(r.status in (400, 405), f"{method} {path}: {r.status}")
+        true(r.status in (400, 405, 501), f"{method} {path}: {r.status}")
         if r.status == 405 and method != "TRACE":
             contains(r.header("Allow"), allowed, path)
     equal(ask(c.port, "POST", "/v1/health").status, 200, "health answers each alike")
@@ -122,9 +122,10 @@ def _(c):
                  "[" * 5000):
         rows += [("POST", B + "x" + q, text, 400), ("DELETE", B + q, text, 400),
                  ("PATCH", B + q, text, 400), ("PUT", "/v1/cluster", text, 400),
-                 ("POST", O + q, text, 400), ("PATCH", O + q, text, 400),
-                 ("GET", "/v1/cluster?what=status", text, 400),
-                 ("GET", "/v1/cluster?what=qryxstats", text, 400)]
+                 ("POST", O + q, text, 400), ("PATCH", O + q, text, 400)]
+        if text != '{"action":7}':  # a key that queries of jobs do not have
+            rows += [("GET", "/v1/cluster?what=qryxstats", text, 400),
+                     ("GET", "/v1/cluster?what=status", text, 400)]
     rows += [("GET", B + q, listing(0), 400), ("GET", B + q, listing("0", pagesize="7"), 400),
              ("GET", B + q, listing("x"), 400),
              ("PATCH", B + q, act("set-bprops", "", {"access": 3}), 400),
@@ -271,7 +272,7 @@ def _(c):
 
 
 def main():
-    with Cluster("bad_input", 18460) as cluster:
+    with Cluster("bad_input", 18560) as cluster:
         create_bucket(cluster.port, "kept")
         put(cluster.port, "kept", "o", ABC)
         return case.run(cluster)
