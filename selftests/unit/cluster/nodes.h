@@ -28,6 +28,7 @@ struct node {
 	const char *dir; /* of the test */
 	const char *id;
 	bool gateway;
+	bool open; /* request_auth: false */
 	const char *primary_url;
 	uint16_t port[SMAP_NET_NR]; /* 0: to be chosen */
 	_Atomic bool objects; /* what has_objects says */
@@ -125,10 +126,11 @@ static inline void node_config(struct node *n)
 		buf_fmt(&b, "\"fspaths\":{\"%s/mp\":\"\"},", n->dir);
 	buf_fmt(&b,
 		"\"proxy\":{\"primary_url\":\"%s\"},\"timeout\":{\"startup_time\":\"1s\"},"
-		"\"auth\":{\"intra_cluster\":{\"node_join_secret_path\":\"%s/secret\"}},"
+		"\"auth\":{\"intra_cluster\":{\"node_join_secret_path\":\"%s/secret\","
+		"\"request_auth\":%s}},"
 		"\"keepalivetracker\":{\"proxy\":{\"interval\":\"200ms\"},"
 		"\"target\":{\"interval\":\"200ms\"}}}",
-		n->primary_url, n->dir);
+		n->primary_url, n->dir, n->open ? "false" : "true");
 	if (config_parse(n->id, b.data, b.len, &n->config, err, sizeof(err)) < 0)
 		fprintf(stderr, "%s\n", err);
 	ASSERT_TRUE(n->config != NULL);
