@@ -150,7 +150,7 @@ static int gather(struct api *a, struct http_txn *t, const struct bmd_name *n,
 		.method = "GET",
 		.body = &body,
 		.resp_max = RESP_MAX,
-		.timeout = "client.list_timeout",
+		.timeout = "client.client_timeout",
 	};
 
 	api_bck_path("/v1/buckets", n, &path);
@@ -161,6 +161,15 @@ static int gather(struct api *a, struct http_txn *t, const struct bmd_name *n,
 		return -ENOMEM;
 	}
 	return cast_check(a, t, c, "listing");
+}
+
+/* The most entries the config allows. */
+static void clamp_page(struct api *a, struct list_msg *m)
+{
+	struct config *cfg = cluster_config(a->cluster);
+
+	m->page = (uint32_t)MIN((int64_t)m->page, config_int(cfg, "list.page_max"));
+	config_put(cfg);
 }
 
 void list_gateway(struct api *a, struct http_txn *t, const struct bmd_name *n,
@@ -178,8 +187,10 @@ void list_gateway(struct api *a, struct http_txn *t, const struct bmd_name *n,
 		if (r < 0)
 			http_error(t, f.status, f.tcode, "%s", f.text);
 	}
-	if (!r)
+	if (!r) {
+		clamp_page(a, &lm);
 		r = check_targets(a, t, &lm);
+	}
 	if (!r)
 		r = gather(a, t, n, &lm, &c);
 	metrics_add(a->metrics, METRIC_LST_N, 1);

@@ -141,7 +141,7 @@ int list_msg_parse(struct json_object *value, struct list_msg *ret, struct api_f
 				     "invalid \"pagesize\": must be a number, 0 or more");
 	if (check_flags(m.flags, f) < 0)
 		return -EINVAL;
-	m.page = page && page < LIST_PAGE_MAX ? (uint32_t)page : LIST_PAGE_MAX;
+	m.page = page ? (uint32_t)MIN(page, (int64_t)LIST_PAGE_MAX) : LIST_PAGE_DEFAULT;
 	m.props = effective_props(props, m.flags);
 	*ret = m;
 	return 0;

@@ -5,7 +5,8 @@
 
 #include "api/target.h"
 
-#define LIST_PAGE_MAX 10000
+#define LIST_PAGE_MAX 100000 /* the config sets the limit that counts: list.page_max */
+#define LIST_PAGE_DEFAULT 10000
 #define LIST_LAYOUT_MAX 64
 
 /* Bits of "flags". */
