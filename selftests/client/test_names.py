@@ -250,13 +250,15 @@ def _(c):
     create_bucket(p, "moves")
     there(p, "PUT", "moves", "start", b"body")
     now = "start"
-    for name in ("a+b", "a%2Fb", NFD, "?#&=;:@", "a\r\nb", "n" * 1024, "日" * 341, "a/" * 300 + "z", "end"):
+    for name in ("a+b", "a%2Fb", NFD, "?#&=;:@", "a\r\nb", "n" * 1024, "日" * 341, "a/" * 300 + "z",
+                 "end"):
         body = json.dumps(act("rename-obj", name)).encode()
         port, target = location(p, "POST", "moves", now, length(len(body)))
         with Conn(port) as conn:
             r = conn.ask("POST", target, length(len(body)), body)
         equal(r.status, 200, f"rename to {name[:20]!r}: {r.text[:200]}")
-        query = "&object_to=" + urllib.parse.quote(uname("moves", "copy of " + name[:300] + "z"), safe="")
+        to = uname("moves", "copy of " + name[:300] + "z")
+        query = "&object_to=" + urllib.parse.quote(to, safe="")
         with Conn(p) as conn:
             r = conn.ask("PUT", path_of("moves", name, query), length(0))
         port, target = split(r.header("Location"))
