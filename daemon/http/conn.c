@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Life of a connection: the table of its states, its turns and waits, its end. */
-#include "http/conn.h"
+#include "http/parts.h"
 
 #include <arpa/inet.h>
 #include <assert.h>

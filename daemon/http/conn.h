@@ -155,6 +155,7 @@ struct txn {
 	uint64_t body_len;
 };
 
+/* What the engine keeps around a handler's view. */
 static inline struct txn *txn_of(struct http_txn *t)
 {
 	return container_of(t, struct txn, t);
@@ -170,74 +171,10 @@ static inline void conn_moved(struct http_conn *c, size_t n)
 	}
 }
 
+/* The limits of the server. */
 static inline const struct http_limits *conn_limits(const struct http_conn *c)
 {
 	return &c->hl->server->opts.limits;
 }
-
-/* ---- conn.c: life and turns ---- */
-
-/* Take over accepted socket @fd. Return: 0, or negative: the caller closes it. */
-int http_conn_new(struct listener *from, int fd, const struct sockaddr *sa);
-/* Run until it has to wait. Not when dead. May free the connection. */
-void http_conn_turn(struct http_conn *c);
-/* Close; the struct goes too unless somebody holds the transaction. @err is for opts.after. */
-void http_conn_die(struct http_conn *c, int err);
-/* Whether it waits for a request, with nothing begun. */
-bool http_conn_idle(const struct http_conn *c);
-
-/* ---- conn_in.c: steps that read; return as struct conn_step says ---- */
-
-int http_conn_idle_step(struct http_conn *c);
-int http_conn_head_step(struct http_conn *c);
-int http_conn_collect_step(struct http_conn *c);
-int http_conn_discard_step(struct http_conn *c);
-int http_conn_linger_step(struct http_conn *c);
-/* Answer @f and close afterwards. Return: CONN_REPLY. */
-int http_conn_bad(struct http_conn *c, const struct http_fault *f);
-/* Half-close, end the transaction, then read on within limits. Return: CONN_LINGER. */
-int http_conn_linger(struct http_conn *c, uint64_t ms, uint64_t bytes);
-/* Send 100 Continue if it is due. Return: 0, -EAGAIN, or another negative errno. */
-int http_conn_interim(struct http_conn *c);
-/* Body bytes to @dst (NULL: nowhere). Return: bytes; 0: done; -EAGAIN; -EBADMSG; -EFBIG; ... */
-ssize_t http_body_read(struct http_conn *c, char *dst, size_t room);
-/* Give the read buffer back when nothing is in it. */
-void http_conn_in_release(struct http_conn *c);
-
-/* ---- conn_out.c ---- */
-
-int http_conn_reply_step(struct http_conn *c);
-
-/* ---- rx.c ---- */
-
-int http_conn_receive_step(struct http_conn *c);
-/* The engine gives up on the body: abort, then reply with @f. */
-void http_rx_fail(struct txn *x, const struct http_fault *f);
-void http_rx_free(struct rx *rx);
-
-/* ---- txn.c ---- */
-
-/* For connection @c. Return: NULL without memory. */
-struct txn *http_txn_new(struct http_conn *c);
-/* Tell opts.after, once. */
-void http_txn_told(struct txn *x, int err);
-/* Free it, told or not. */
-void http_txn_end(struct txn *x, int err);
-/* What the handler decided, from any thread. */
-void http_txn_act(struct txn *x, enum txn_act act);
-/* Call x->fn where it belongs; on the loop's thread. */
-void http_txn_continue(struct txn *x);
-
-/* ---- dispatch.c ---- */
-
-/* Find the route and call its handler. */
-void http_dispatch(struct http_txn *t);
-
-/* ---- server.c ---- */
-
-/* The connection has left @hl: the drain may be over. */
-void http_loop_left(struct http_loop *hl);
-/* Date header's value, good for this second. */
-const char *http_loop_date(struct http_loop *hl);
 
 #endif

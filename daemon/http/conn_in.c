@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "http/conn.h"
+#include "http/parts.h"
 #include "metrics.h"
 
 /* ---- the read buffer ---- */

@@ -2,7 +2,7 @@
 /* Responses out: the head, the body behind it, and what follows the last byte. */
 #include <errno.h>
 
-#include "http/conn.h"
+#include "http/parts.h"
 #include "http/status.h"
 #include "log.h"
 #include "metrics.h"

@@ -2,7 +2,7 @@
 /* From a request to its route's handler. */
 #include <string.h>
 
-#include "http/conn.h"
+#include "http/parts.h"
 
 /* Whether @path is @prefix or below it. */
 static bool below(const char *path, const char *prefix, size_t n)

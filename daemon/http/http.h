@@ -30,7 +30,7 @@
  * Return: 0; -EINVAL for a wrong @opts->sz or no fallback; -ENOMEM.
  */
 int http_server_new(const struct http_server_opts *opts, struct http_server **ret);
-/* After all its loops have ended. NULL is fine. */
+/* After its loops have ended, before loop_free(). Ends what is left. NULL is fine. */
 void http_server_free(struct http_server *s);
 
 /**
@@ -61,8 +61,8 @@ int http_socket(const char *host, uint16_t port, bool reuseport, const char *con
  * http_drain() - Stop accepting on a loop and let its connections end
  * @s:		the server
  * @l:		the loop, on its own thread
- * @limit_ms:	what is left then is closed
- * @done:	called on the loop when none is left
+ * @limit_ms:	sockets that are left then are closed
+ * @done:	called on the loop when no connection is left and every transaction was answered
  * @arg:	for @done
  */
 void http_drain(struct http_server *s, struct loop *l, uint64_t limit_ms, void (*done)(void *arg),
@@ -106,7 +106,10 @@ struct http_sink {
 	int (*write)(struct http_txn *t, const void *p, size_t n);
 	/* The body is whole; leads to http_reply(), now or later. */
 	void (*end)(struct http_txn *t);
-	/* The body broke off, or write failed: undo. No reply from here. */
+	/*
+	 * The body broke off, or write failed: undo. No reply from here. Each http_receive() leads
+	 * to exactly one of end and abort, even if nothing was written.
+	 */
 	void (*abort)(struct http_txn *t);
 };
 
@@ -117,6 +120,7 @@ struct http_sink {
  * @sink:	static
  *
  * At most two pieces of 1 MiB are in memory; the socket waits for the sink. Sends 100 Continue.
+ * Needs opts.io. A body whose chunks are malformed or that stops is answered 400 or 408.
  */
 void http_receive(struct http_txn *t, uint64_t max, const struct http_sink *sink);
 

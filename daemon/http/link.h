@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a connection's bytes run over: every socket read and write of the server goes through here. */
+/* What a connection's bytes run over: all its socket reads and writes go through here. */
 #ifndef HTTP_LINK_H
 #define HTTP_LINK_H
 

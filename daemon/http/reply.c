@@ -4,7 +4,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "http/conn.h"
+#include "http/parts.h"
 
 /* printf into one header value, checked. */
 int http_header(struct http_txn *t, const char *name, const char *fmt, ...)

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "http/conn.h"
+#include "http/parts.h"
 
 static struct pool *rx_pool(struct txn *x)
 {

@@ -11,7 +11,7 @@
 
 #include "base/cleanup.h"
 #include "base/text.h"
-#include "http/conn.h"
+#include "http/parts.h"
 #include "log.h"
 #include "metrics.h"
 

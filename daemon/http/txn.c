@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "http/conn.h"
+#include "http/parts.h"
 
 struct txn *http_txn_new(struct http_conn *c)
 {
