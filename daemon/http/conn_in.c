@@ -96,13 +96,13 @@ int http_conn_idle_step(struct http_conn *c)
 {
 	int r;
 
-	if (c->hl->draining)
-		return -ECANCELED;
 	if (!in_len(c)) {
+		if (c->hl->draining)
+			c->readable = true; /* a request that came before the end is served */
 		r = in_fill(c);
 		if (r < 0) {
 			http_conn_in_release(c);
-			return r;
+			return r == -EAGAIN && c->hl->draining ? -ECANCELED : r;
 		}
 	}
 	return CONN_HEAD;

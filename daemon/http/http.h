@@ -8,8 +8,9 @@
  *   http_collect()  take the whole body (bounded) into t->body, then continue
  *   http_receive()  stream the body into a sink
  *   http_reply()    answer (or one of its short forms below); a body is discarded as P-09 says
- * A continuation ends by http_reply(), at once or later, from any thread, exactly once. Until then
- * the transaction belongs to the handler; it stays valid even if the peer goes away.
+ * A continuation ends by http_reply(), at once or later, from any thread, exactly once (or it may
+ * decide only now to http_run() elsewhere, http_collect() or http_receive()). Until then the
+ * transaction belongs to the handler; it stays valid even if the peer goes away.
  */
 #ifndef HTTP_H
 #define HTTP_H

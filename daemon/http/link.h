@@ -11,7 +11,10 @@
 struct http_link;
 
 struct http_link_ops {
-	/* Return: bytes; 0 at the end; -EAGAIN; another negative errno. */
+	/*
+	 * Return: bytes, fewer than @n only if the descriptor will poll readable when more can be
+	 * had; 0 at the end; -EAGAIN; another negative errno.
+	 */
 	ssize_t (*recv)(struct http_link *l, void *p, size_t n);
 	/* @more: another send follows at once. Return: as recv, never 0 for a non-empty @iov. */
 	ssize_t (*send)(struct http_link *l, const struct iovec *iov, size_t n_iov, bool more);

@@ -82,10 +82,12 @@ void http_reply_text(struct http_txn *t, int status, const char *text)
 	http_reply(t);
 }
 
-/* @s as a JSON string; bytes that are not UTF-8 become U+FFFD. */
-static void json_text(struct buf *b, const char *s)
+#define HEADER_TEXT_MAX 4096 /* a text in Hdr-Error: clients bound header lines */
+
+/* @s, or its first @max bytes, as a JSON string; bytes that are not UTF-8 become U+FFFD. */
+static void json_text(struct buf *b, const char *s, size_t max)
 {
-	size_t n = strlen(s);
+	size_t n = strnlen(s, max);
 
 	buf_char(b, '"');
 	while (n) {
@@ -103,27 +105,28 @@ static void json_text(struct buf *b, const char *s)
 	buf_char(b, '"');
 }
 
-static void member(struct buf *b, const char *name, const char *value)
+static void member(struct buf *b, const char *name, const char *value, size_t max)
 {
 	buf_fmt(b, "\"%s\":", name);
-	json_text(b, value);
+	json_text(b, value, max);
 	buf_char(b, ',');
 }
 
 static void error_document(struct http_txn *t, const char *tcode, const char *message,
 			   struct buf *out)
 {
+	size_t max = t->req.method == HTTP_HEAD ? HEADER_TEXT_MAX : SIZE_MAX;
 	const char *node = t->server->opts.node_name;
 
 	buf_char(out, '{');
 	if (tcode)
-		member(out, "tcode", tcode);
-	member(out, "message", message);
-	member(out, "method", t->req.method_text);
-	member(out, "url_path", t->req.path);
-	member(out, "remote_addr", t->req.peer);
-	member(out, "caller", t->caller ? t->caller : "");
-	member(out, "node", node ? node : "");
+		member(out, "tcode", tcode, max);
+	member(out, "message", message, max);
+	member(out, "method", t->req.method_text, max);
+	member(out, "url_path", t->req.path, max);
+	member(out, "remote_addr", t->req.peer, max);
+	member(out, "caller", t->caller ? t->caller : "", max);
+	member(out, "node", node ? node : "", max);
 	buf_fmt(out, "\"status\":%d}", t->resp.status);
 }
 

@@ -88,14 +88,14 @@ static void listener_close(struct listener *ln)
 	ln->fd.fd = -1;
 }
 
-static void conns_end(struct http_loop *hl, bool idle_only)
+static void conns_end(struct http_loop *hl)
 {
 	struct list *pos, *tmp;
 
 	list_for_each_safe (pos, tmp, &hl->conns) {
 		struct http_conn *c = list_entry(pos, struct http_conn, node);
 
-		if (!c->dead && (!idle_only || http_conn_idle(c)))
+		if (!c->dead)
 			http_conn_die(c, -ECANCELED);
 	}
 }
@@ -105,7 +105,7 @@ static void hl_free(struct http_loop *hl)
 	struct list *pos, *tmp;
 
 	hl->draining = false; /* nobody is told any more */
-	conns_end(hl, false);
+	conns_end(hl);
 	list_for_each_safe (pos, tmp, &hl->conns) { /* their transactions never came back */
 		struct http_conn *c = list_entry(pos, struct http_conn, node);
 
@@ -183,21 +183,26 @@ static void accept_one(struct listener *ln, int fd, const struct sockaddr *sa)
 	}
 }
 
-static void listener_event(struct loop_fd *f, uint32_t events)
+static void accept_some(struct listener *ln, int max)
 {
-	struct listener *ln = container_of(f, struct listener, fd);
 	int i;
 
-	for (i = 0; i < ACCEPTS_A_WAKE; i++) {
+	for (i = 0; i < max; i++) {
 		struct sockaddr_storage ss = {};
 		socklen_t len = sizeof(ss);
-		int fd = accept4(f->fd, (struct sockaddr *)&ss, &len, SOCK_NONBLOCK | SOCK_CLOEXEC);
+		int fd = accept4(ln->fd.fd, (struct sockaddr *)&ss, &len,
+				 SOCK_NONBLOCK | SOCK_CLOEXEC);
 
 		if (fd >= 0)
 			accept_one(ln, fd, (const struct sockaddr *)&ss);
 		else if (!accept_failed(ln, errno))
 			break;
 	}
+}
+
+static void listener_event(struct loop_fd *f, uint32_t events)
+{
+	accept_some(container_of(f, struct listener, fd), ACCEPTS_A_WAKE);
 }
 
 static void listener_resume(struct loop_timer *t)
@@ -244,11 +249,24 @@ void http_loop_left(struct http_loop *hl)
 	done(hl->done_arg);
 }
 
+/* The step of an idle connection looks for a request that has come, else it ends. */
+static void idle_end(struct http_loop *hl)
+{
+	struct list *pos, *tmp;
+
+	list_for_each_safe (pos, tmp, &hl->conns) {
+		struct http_conn *c = list_entry(pos, struct http_conn, node);
+
+		if (!c->dead && http_conn_idle(c))
+			http_conn_turn(c);
+	}
+}
+
 static void drain_late(struct loop_timer *t)
 {
 	struct http_loop *hl = container_of(t, struct http_loop, drain_timer);
 
-	conns_end(hl, false);
+	conns_end(hl);
 }
 
 void http_drain(struct http_server *s, struct loop *l, uint64_t limit_ms, void (*done)(void *arg),
@@ -261,10 +279,15 @@ void http_drain(struct http_server *s, struct loop *l, uint64_t limit_ms, void (
 		done(arg);
 		return;
 	}
-	list_for_each (pos, &hl->listeners)
-		listener_close(list_entry(pos, struct listener, node));
 	hl->draining = true;
-	conns_end(hl, true);
+	list_for_each (pos, &hl->listeners) {
+		struct listener *ln = list_entry(pos, struct listener, node);
+
+		if (ln->fd.fd >= 0)
+			accept_some(ln, SOMAXCONN); /* closing would reset who waits */
+		listener_close(ln);
+	}
+	idle_end(hl);
 	hl->done = done;
 	hl->done_arg = arg;
 	loop_timer_arm(l, &hl->drain_timer, limit_ms);

@@ -106,11 +106,11 @@ struct http_route {
 	void *ctx;
 };
 
-struct http_limits {
+struct http_limits { /* a time of 0: no limit */
 	size_t max_head; /* request line and headers, bytes: 431, or 414 when the line alone */
 	size_t max_headers;
 	uint64_t head_ms; /* first byte of a request to the end of its head */
-	uint64_t body_ms; /* without progress of a body, either way */
+	uint64_t body_ms; /* in which a body must move 1 KiB or end, either way */
 	uint64_t idle_ms; /* between requests */
 	uint64_t drain_bytes, drain_ms; /* discarding a body nobody wants */
 	size_t max_conns; /* a listener */

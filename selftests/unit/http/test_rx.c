@@ -53,9 +53,10 @@ static void sink_abort(struct http_txn *t)
 	atomic_fetch_add(&aborted, 1);
 }
 
+static const struct http_sink sink = {sink_write, sink_end, sink_abort};
+
 static void put(struct http_txn *t)
 {
-	static const struct http_sink sink = {sink_write, sink_end, sink_abort};
 	struct upload *u = calloc(1, sizeof(*u));
 
 	u->fail = http_param_true(t, "fail");
@@ -65,6 +66,26 @@ static void put(struct http_txn *t)
 	http_receive(t, 64 << 20, &sink);
 }
 
+static void put_later(struct http_txn *t)
+{
+	http_run(t, t->ctx, put);
+}
+
+static void collected(struct http_txn *t)
+{
+	http_reply_text(t, 200, buf_cstr(&t->body));
+}
+
+static void collect_from_pool(struct http_txn *t)
+{
+	http_collect(t, 1000, t->ctx, collected);
+}
+
+static void collect_later(struct http_txn *t)
+{
+	http_run(t, t->ctx, collect_from_pool);
+}
+
 static void hello(struct http_txn *t)
 {
 	http_reply_text(t, 200, "hello");
@@ -72,7 +93,9 @@ static void hello(struct http_txn *t)
 
 static void start(struct live *s)
 {
-	static const struct http_route routes[] = {
+	static struct http_route routes[] = {
+		{"/put-later", BIT(SMAP_NET_PUBLIC), BIT(HTTP_PUT), put_later, NULL},
+		{"/collect-later", BIT(SMAP_NET_PUBLIC), BIT(HTTP_PUT), collect_later, NULL},
 		{"/put", BIT(SMAP_NET_PUBLIC), BIT(HTTP_PUT), put, NULL},
 		{"/hello", BIT(SMAP_NET_PUBLIC), BIT(HTTP_GET), hello, NULL},
 	};
@@ -199,6 +222,50 @@ static void test_chunked(void)
 	live_stop(&s);
 }
 
+/* The decision to take the body may come from a pool thread. */
+static void test_later(void)
+{
+	struct raw_resp r = {};
+	struct live s;
+	uint64_t sum;
+	char *b = body_make(3000000, &sum);
+	struct pool *pool = NULL;
+	int fd, i;
+
+	start(&s);
+	ASSERT_EQ(pool_new("later", 1, 10, &pool), 0);
+	for (i = 0; i < 2; i++)
+		((struct http_route *)s.opts.routes)[i].ctx = pool;
+	live_start(&s);
+	fd = raw_open(&s);
+	raw_str(fd, "PUT /put-later HTTP/1.1\r\nHost: a\r\nContent-Length: 3000000\r\n"
+		    "Expect: 100-continue\r\n\r\n");
+	ASSERT_EQ(raw_read(fd, &r, false), 0);
+	ASSERT_EQ(r.status, 100);
+	ASSERT_EQ(raw_send(fd, b, 3000000), 3000000);
+	ASSERT_EQ(raw_read(fd, &r, false), 0);
+	body_is(&r, 3000000, sum);
+	raw_str(fd, "PUT /collect-later HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc");
+	ASSERT_EQ(raw_read(fd, &r, false), 0);
+	ASSERT_STR(r.body.data, "abc");
+	for (i = 0; i < 20; i++) { /* the peer goes about when the decision is made */
+		int gone = raw_open(&s);
+
+		raw_str(gone,
+			i % 2 ? "PUT /put-later HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\n"
+			      : "PUT /collect-later HTTP/1.1\r\nHost: a\r\n"
+				"Content-Length: 3\r\n\r\n");
+		raw_reset(gone);
+	}
+	close(fd);
+	live_stop(&s);
+	pool_free(pool);
+	free(b);
+	raw_free(&r);
+	ASSERT_EQ(atomic_load(&begun), atomic_load(&ended) + atomic_load(&aborted));
+	ASSERT_EQ(atomic_load(&begun), atomic_load(&freed));
+}
+
 /* Cut anywhere, by FIN or RST: the sink is told, once, and everything is freed. */
 static void test_cut(void)
 {
@@ -299,5 +366,6 @@ static void test_late(void)
 	ASSERT_EQ(atomic_load(&aborted), 1);
 }
 
-UNIT_MAIN("http/rx", {"sizes", test_sizes}, {"chunked", test_chunked}, {"cut off", test_cut},
-	  {"refused", test_refused}, {"late", test_late})
+UNIT_MAIN("http/rx", {"sizes", test_sizes}, {"chunked", test_chunked},
+	  {"decided later", test_later}, {"cut off", test_cut}, {"refused", test_refused},
+	  {"late", test_late})

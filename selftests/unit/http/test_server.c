@@ -28,14 +28,26 @@ static void slow(struct http_txn *t)
 	http_run(t, s->io, slow_pool);
 }
 
+/* Holds up the loop itself, so that a test knows what has not been looked at yet. */
+static void block(struct http_txn *t)
+{
+	struct live *s = t->ctx;
+
+	atomic_fetch_add(&s->handled, 1);
+	pthread_mutex_lock(&gate);
+	pthread_mutex_unlock(&gate);
+	slow_done(t);
+}
+
 static void start(struct live *s)
 {
 	static struct http_route routes[] = {
 		{"/slow", BIT(SMAP_NET_PUBLIC), BIT(HTTP_GET), slow, NULL},
 		{"/fast", BIT(SMAP_NET_PUBLIC), BIT(HTTP_GET), slow_done, NULL},
+		{"/block", BIT(SMAP_NET_PUBLIC), BIT(HTTP_GET), block, NULL},
 	};
 
-	routes[0].ctx = routes[1].ctx = s;
+	routes[0].ctx = routes[2].ctx = s;
 	s->opts.routes = routes;
 	s->opts.n_routes = ARRAY_SIZE(routes);
 	live_start(s);
@@ -145,6 +157,42 @@ static void test_drain(void)
 	live_join(&s);
 }
 
+/* What was sent before the drain is answered, also on a connection nobody has accepted yet. */
+static void test_drain_pending(void)
+{
+	static const char fast[] = "GET /fast HTTP/1.1\r\nHost: a\r\n\r\n";
+	struct raw_resp r = {};
+	struct live s;
+	int block_fd, fd[2], i;
+
+	live_init(&s, NULL, 0);
+	start(&s);
+	fd[0] = raw_open(&s);
+	raw_str(fd[0], fast);
+	ASSERT_EQ(raw_read(fd[0], &r, false), 0);
+	pthread_mutex_lock(&gate);
+	block_fd = raw_open(&s);
+	raw_str(block_fd, "GET /block HTTP/1.1\r\nHost: a\r\n\r\n");
+	ASSERT_TRUE(live_reaches(&s.handled, 1));
+	fd[1] = raw_open(&s);
+	live_drain(&s);
+	for (i = 0; i < 2; i++)
+		raw_str(fd[i], fast);
+	pthread_mutex_unlock(&gate);
+	for (i = 0; i < 2; i++) {
+		ASSERT_EQ(raw_read(fd[i], &r, false), 0);
+		ASSERT_EQ(r.status, 200);
+		ASSERT_TRUE(raw_has(&r, "\r\nConnection: close\r\n"));
+		ASSERT_TRUE(raw_eof(fd[i]));
+		close(fd[i]);
+	}
+	ASSERT_EQ(raw_read(block_fd, &r, false), 0);
+	ASSERT_TRUE(raw_eof(block_fd));
+	close(block_fd);
+	raw_free(&r);
+	live_join(&s);
+}
+
 /* What does not end by the limit is closed. */
 static void test_drain_limit(void)
 {
@@ -225,5 +273,6 @@ static void test_many(void)
 
 UNIT_MAIN("http/server", {"wrong options", test_new}, {"listening sockets", test_socket},
 	  {"too many connections", test_max_conns}, {"drain", test_drain},
+	  {"requests pending at a drain", test_drain_pending},
 	  {"drain with a limit", test_drain_limit}, {"out of descriptors", test_no_fds},
 	  {"500 connections", test_many})
