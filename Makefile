@@ -87,7 +87,7 @@ install-deps:
 	@tools/install-deps
 
 run: install-deps
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) --no-print-directory -j$$(nproc) all
 	@tools/make-run
 
 stop:
