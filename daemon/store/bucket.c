@@ -10,6 +10,9 @@
 
 #include "base/cleanup.h"
 #include "store/commit.h"
+#include "store/sweep.h"
+
+#define SWEEP_MAX 65536 /* files that may wait to be unlinked before more are added */
 
 /* ---- destroy ---- */
 
@@ -44,9 +47,10 @@ int store_bucket_destroy(struct store *s, uint64_t bid)
 
 	store_hold(s);
 	for (i = 0; i < s->n_paths; i++) {
-		do
+		do {
+			sweep_wait(s->paths[i].sw, SWEEP_MAX);
 			n = destroy_slice(&s->paths[i], bid);
-		while (n > 0);
+		} while (n > 0);
 		if (n < 0 && !first)
 			first = n;
 	}

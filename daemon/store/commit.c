@@ -5,8 +5,8 @@
  *   1. link each new blob, then sync each folder once: a record is never durable before its blob
  *   2. all records in one transaction
  *   3. answer puts and changes
- *   4. unlink what was replaced or removed: an old blob never goes before the new record is durable
- *   5. sync the folders of removals and answer them: a rebuild from blobs revives nothing
+ *   4. to the sweeper: what was replaced or removed. An old blob never goes before the new record
+ *      is durable; a removal is answered when the unlink is, so that a rebuild revives nothing
  *
  * A member that fails leaves the group and takes nobody with it.
  */
@@ -22,17 +22,10 @@
 #include "log.h"
 #include "metrics.h"
 #include "store/atime.h"
+#include "store/sweep.h"
 
 #define FLUSH_NS (INT64_C(60) * 1000000000) /* between two writes of access times */
 #define FLUSH_COUNT 32768 /* entries that do not wait for it */
-#define VICTIM_BLOB BIT(0)
-#define VICTIM_TRAILER BIT(1)
-
-/* A file to unlink. */
-struct victim {
-	char name[RECORD_BLOB_LEN + 1];
-	uint8_t what; /* VICTIM_* */
-};
 
 struct committer {
 	struct mpath *mp;
@@ -43,8 +36,8 @@ struct committer {
 	bool ending;
 	/* the thread's own */
 	int64_t flush_at; /* monotonic */
-	bool unsynced[BLOB_DIRS]; /* folders with names that are not durable yet */
-	struct buf victims; /* struct victim */
+	bool unsynced[BLOB_DIRS]; /* folders with new names that are not durable yet */
+	struct buf victims, later; /* for the sweeper */
 };
 
 #define for_each_op(op, l, g)                                                                      \
@@ -54,19 +47,6 @@ struct committer {
 static bool removes(const struct commit_op *op)
 {
 	return op->kind == COMMIT_DELETE || op->kind == COMMIT_RANGE;
-}
-
-static void victim_add(struct buf *b, const char *blob, unsigned int what)
-{
-	struct victim v = {.what = (uint8_t)what};
-
-	memcpy(v.name, blob, RECORD_BLOB_LEN);
-	buf_append(b, &v, sizeof(v));
-}
-
-static unsigned int victim_flags(uint32_t rec_flags)
-{
-	return VICTIM_BLOB | (rec_flags & STORE_F_TRAILER ? VICTIM_TRAILER : 0);
 }
 
 /* ---- step 1 ---- */
@@ -144,7 +124,7 @@ static enum index_step range_item(void *arg, const struct index_item *it, struct
 	buf_append(&r->keys, it->key.name, len);
 	/* the blob of a damaged record is an orphan once it is gone */
 	if (record_decode(&it->key, it->val, it->val_len, &rec) == 0)
-		victim_add(r->victims, rec.blob, victim_flags(rec.flags));
+		victim_add(r->victims, rec.blob, victim_of(rec.flags));
 	r->n++;
 	return INDEX_NEXT;
 }
@@ -280,13 +260,13 @@ static void commit_records(struct committer *c, struct list *g)
 	metrics_add(c->mp->s->metrics, METRIC_COMMIT_OBJS_N, (uint64_t)n);
 }
 
-/* ---- steps 3 to 5 ---- */
+/* ---- steps 3 and 4 ---- */
 
-/* The blob of a member that failed goes when it is answered: its folder is to be synced again. */
+/* The blob of a member that failed goes when it is answered, not durably. */
 static void note_failed(struct committer *c, const struct commit_op *op)
 {
 	if (op->kind == COMMIT_PUT && op->blob->linked && !op->blob->keep)
-		c->unsynced[blob_dir(op->blob->name)] = true;
+		sweep_mark(c->mp->sw, blob_dir(op->blob->name));
 }
 
 /* Note what to unlink: the operations end before that. */
@@ -304,74 +284,27 @@ static void note_victims(struct committer *c, struct list *g)
 		if (op->kind == COMMIT_PUT)
 			op->blob->keep = true;
 		if (op->kind == COMMIT_RANGE)
-			buf_append(&c->victims, op->victims.data, op->victims.len);
+			buf_append(&c->later, op->victims.data, op->victims.len);
 		else if (op->kind != COMMIT_CHANGE && op->old_blob)
-			victim_add(&c->victims, op->old_blob, victim_flags(op->old_flags));
+			victim_add(&c->victims, op->old_blob, victim_of(op->old_flags));
 		else if (op->kind == COMMIT_CHANGE && op->old_flags & STORE_F_TRAILER &&
 			 !(op->rec->flags & STORE_F_TRAILER))
 			victim_add(&c->victims, op->rec->blob, VICTIM_TRAILER);
 	}
 }
 
-/* End the members that have failed or do not wait for the unlinks; with @all the others too. */
-static void answer(struct list *g, bool all)
+/* End the members that do not wait for the sweeper. A destroyed bucket does not come back. */
+static void answer(struct list *g)
 {
 	struct list *l, *next;
 
 	list_for_each_safe (l, next, g) {
 		struct commit_op *op = list_entry(l, struct commit_op, link);
 
-		if (!all && !op->err && removes(op))
+		if (op->kind == COMMIT_DELETE && !op->err)
 			continue;
 		list_del(&op->link);
 		op->done(op);
-	}
-}
-
-static void unlink_victims(struct committer *c)
-{
-	char meta[RECORD_BLOB_LEN + 8];
-	size_t pos;
-	int r;
-
-	for (pos = 0; pos + sizeof(struct victim) <= c->victims.len; pos += sizeof(struct victim)) {
-		struct victim v;
-
-		memcpy(&v, c->victims.data + pos, sizeof(v));
-		if (v.what & VICTIM_BLOB) {
-			r = blob_unlink(c->mp, v.name,
-					v.what & VICTIM_TRAILER ? STORE_F_TRAILER : 0);
-		} else {
-			snprintf(meta, sizeof(meta), "%s.meta", v.name);
-			r = blob_unlink(c->mp, meta, 0);
-		}
-		if (r < 0)
-			log_warn("store.unlink", "path=%s blob=%s err=\"%s\"", c->mp->path, v.name,
-				 strerror(-r));
-		c->unsynced[blob_dir(v.name)] = true;
-	}
-	buf_reset(&c->victims);
-}
-
-/*
- * Before a removal is answered all unlinks are durable, those of versions replaced earlier too:
- * else a rebuild could revive one of them.
- */
-static void sync_removals(struct committer *c, struct list *g)
-{
-	unsigned int dir;
-	int r;
-
-	if (list_empty(g) || !c->mp->s->sync)
-		return;
-	for (dir = 0; dir < BLOB_DIRS; dir++) {
-		if (!c->unsynced[dir])
-			continue;
-		r = blob_sync_dir(c->mp, dir);
-		if (r < 0)
-			fail_all(g, r);
-		else
-			c->unsynced[dir] = false;
 	}
 }
 
@@ -381,10 +314,10 @@ static void group_run(struct committer *c, struct list *g)
 	sync_new_names(c, g);
 	commit_records(c, g);
 	note_victims(c, g);
-	answer(g, false);
-	unlink_victims(c);
-	sync_removals(c, g);
-	answer(g, true);
+	answer(g);
+	if (c->later.len)
+		sweep_later(c->mp->sw, &c->later);
+	sweep_add(c->mp->sw, &c->victims, g);
 }
 
 /* ---- the thread ---- */
@@ -485,6 +418,7 @@ void committer_free(struct committer *c)
 	pthread_mutex_unlock(&c->lock);
 	pthread_join(c->thread, NULL);
 	buf_free(&c->victims);
+	buf_free(&c->later);
 	pthread_mutex_destroy(&c->lock);
 	pthread_cond_destroy(&c->more);
 	free(c);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The committer of a mountpath: one thread that makes changes durable in groups, in this order:
- * names of blobs, their folders, records, answers, removal of old blobs. See commit.c.
+ * names of blobs, their folders, records, answers. The sweeper has the rest. See commit.c.
  */
 #ifndef STORE_COMMIT_H
 #define STORE_COMMIT_H
@@ -20,7 +20,7 @@ enum commit_kind {
 
 #define COMMIT_RANGE_MAX 1000
 
-/* Embed it; the committer's from commit_submit() until @done, which runs on its thread. */
+/* Embed it; the committer's from commit_submit() until @done, on its thread or the sweeper's. */
 struct commit_op {
 	struct list link; /* private */
 	enum commit_kind kind;

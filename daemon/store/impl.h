@@ -16,6 +16,7 @@
 
 struct atimes;
 struct committer;
+struct sweeper;
 struct keylock;
 
 /* One mountpath. */
@@ -31,6 +32,7 @@ struct mpath {
 	struct index *ix;
 	struct atimes *at;
 	struct committer *com;
+	struct sweeper *sw;
 };
 
 struct store {

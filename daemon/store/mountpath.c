@@ -16,6 +16,7 @@
 #include "store/atime.h"
 #include "store/blob.h"
 #include "store/commit.h"
+#include "store/sweep.h"
 
 #define FORMAT_VERSION 1
 #define FORMAT_FILE "pagewire.json"
@@ -319,6 +320,7 @@ void mpath_close(struct mpath *mp)
 	if (!mp->path)
 		return;
 	committer_free(mp->com);
+	sweeper_free(mp->sw);
 	index_close(mp->ix);
 	atimes_free(mp->at);
 	base_close_fd(&mp->blob_fd);

@@ -21,8 +21,10 @@
 #include "log.h"
 #include "metrics.h"
 #include "store/blob.h"
+#include "store/sweep.h"
 
 #define REAP_SET (UINT64_C(4) << 20) /* records a pass: 128 MiB */
+#define REAP_NOW 1000 /* orphans unlinked before the start goes on; the others meanwhile */
 #define WORK_AGE_S (24 * 3600)
 
 struct id {
@@ -35,6 +37,7 @@ struct pass {
 	struct id *set; /* open addressing; epoch 0: free */
 	uint64_t mask, used;
 	uint64_t matched, orphans, foreign, damaged;
+	struct buf later; /* orphans for the sweeper */
 	bool full;
 };
 
@@ -133,6 +136,11 @@ static void check_file(struct pass *p, const char *dir, const char *name)
 		p->matched += !meta;
 		return;
 	}
+	if (p->orphans >= REAP_NOW) {
+		victim_add(&p->later, blob, meta ? VICTIM_TRAILER : VICTIM_BLOB);
+		p->orphans += !meta;
+		return;
+	}
 	snprintf(file, sizeof(file), "%.2s/%.38s", dir, name);
 	if (unlinkat(p->mp->blob_fd, file, 0) == 0)
 		p->orphans += !meta;
@@ -191,6 +199,8 @@ static int reap_blobs(struct pass *total, unsigned int of, uint64_t slots)
 		total->orphans += p.orphans;
 		total->foreign += p.foreign;
 		total->damaged += p.damaged;
+		sweep_later(total->mp->sw, &p.later);
+		buf_free(&p.later);
 	}
 	return r;
 }

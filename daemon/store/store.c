@@ -14,6 +14,7 @@
 #include "smap/smap.h"
 #include "store/commit.h"
 #include "store/keylock.h"
+#include "store/sweep.h"
 
 struct mpath *store_path_of(struct store *s, const struct store_bck *b, const char *name)
 {
@@ -82,7 +83,9 @@ static int path_open(struct store *s, const struct store_opts *o, size_t i,
 	if (r < 0)
 		return r;
 	s->digests[i] = mp->digest;
-	r = mpath_reap(mp);
+	r = sweeper_new(mp, &mp->sw);
+	if (r == 0)
+		r = mpath_reap(mp);
 	if (r == 0)
 		r = committer_new(mp, &mp->com);
 	if (r < 0)

@@ -15,6 +15,7 @@
 #include "loop/pool.h"
 #include "selftests/unit/unit.h"
 #include "store/store.h"
+#include "store/sweep.h"
 
 struct fix {
 	char dir[64]; /* of all */
@@ -187,7 +188,7 @@ static inline char *fix_get(struct fix *f, const char *name, int *ret_err)
 		ASSERT_STR(content_, want);                                                        \
 	} while (0)
 
-/* Files below a folder of a mountpath, those in blob/tmp/ too. */
+/* Files below a folder of all mountpaths, those in blob/tmp/ too, once what is old has gone. */
 static size_t fix_counted;
 
 static inline int fix_count_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
@@ -203,6 +204,8 @@ static inline size_t fix_files(struct fix *f, const char *below)
 
 	fix_counted = 0;
 	for (i = 0; i < f->n; i++) {
+		if (f->s)
+			sweep_wait(f->s->paths[i].sw, 0);
 		snprintf(dir, sizeof(dir), "%s/%s", f->path[i], below);
 		nftw(dir, fix_count_one, 16, FTW_PHYS);
 	}

@@ -155,4 +155,29 @@ static void test_trailer(void)
 	fix_close(&f);
 }
 
-UNIT_MAIN("store/change", {"merge", test_merge}, {"limits", test_limits}, {"trailer", test_trailer})
+static void test_delete_version(void)
+{
+	struct fix f = {};
+	struct store_name n = {&fix_bck, "o"};
+	struct store_rec first, second;
+	struct answer a = {};
+
+	fix_open(&f, 1);
+	ASSERT_EQ(fix_put(&f, "o", "1"), 0);
+	ASSERT_EQ(store_stat(f.s, &fix_bck, "o", &first), 0);
+	ASSERT_EQ(fix_put(&f, "o", "2"), 0);
+	ASSERT_EQ(store_stat(f.s, &fix_bck, "o", &second), 0);
+	ASSERT_TRUE(second.seq > first.seq);
+	sem_init(&a.there, 0, 0);
+	store_delete_version(f.s, n, first.seq, answer_done, &a);
+	ASSERT_EQ(answer_wait(&a, NULL), -ENOENT);
+	ASSERT_CONTENT(&f, "o", "2");
+	sem_init(&a.there, 0, 0);
+	store_delete_version(f.s, n, second.seq, answer_done, &a);
+	ASSERT_EQ(answer_wait(&a, NULL), 0);
+	ASSERT_EQ(fix_files(&f, "blob"), 0);
+	fix_close(&f);
+}
+
+UNIT_MAIN("store/change", {"merge", test_merge}, {"limits", test_limits}, {"trailer", test_trailer},
+	  {"delete one version", test_delete_version})
