@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Nodes come and go: two gateways and three targets, each stopped, killed, started, silenced."""
 
+import concurrent.futures
 import contextlib
 import http.client
 import json
@@ -16,7 +17,7 @@ sys.dont_write_bytecode = True
 # pylint: disable=wrong-import-position
 from harness import (ROOT, Cases, Cluster, Mismatch, act, ask, contains, create_bucket, equal, get,
                      list_all, put, true, wait_for)
-from rawhttp import Envelope, key_of, owner, path_of
+from rawhttp import Conn, Envelope, key_of, owner, path_of
 
 case = Cases()
 DAEMON = os.environ.get("PAGEWIRED") or os.path.join(ROOT, "build", "pagewired")
@@ -30,6 +31,15 @@ def nodes(c):
 
 def public(c, node):
     return int(nodes(c)[node]["public"].split(":")[1])
+
+
+def runs(pid):
+    """Is it alive? A zombie that nobody waits for is not."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="ascii") as f:
+            return f.read().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
 
 
 def gateways(c):
@@ -213,6 +223,93 @@ def _(c):
     true(r.header("Retry-After"), "Retry-After")
     start(c, "g1")
     true(whole(c), "both redirect")
+
+
+@case("what was acknowledged survives a kill -9 of the primary at once")
+def _(c):
+    versions = []
+    for i in range(3):
+        create_bucket(c.port, f"acked{i}")
+        os.kill(nodes(c)["g1"]["pid"], signal.SIGKILL)
+        c.verb("kill", "g1")  # waits for its end
+        start(c, "g1")
+        equal(ask(c.port, "HEAD", f"/v1/buckets/acked{i}?provider=ais").status, 200, f"acked{i}")
+        put(c.port, f"acked{i}", "o", b"x")
+        versions.append(int(ask(c.port, "GET", "/v1/daemon?what=bmd").json()["version"]))
+    equal(versions, sorted(set(versions)), "versions of the bucket metadata")
+
+
+@case("one bucket created by many at once through both gateways: one has made it")
+def _(c):
+    for i in range(5):
+        with concurrent.futures.ThreadPoolExecutor(8) as pool:
+            said = list(pool.map(lambda n, i=i: answer(gateways(c)[n % 2], "POST",
+                                                       f"/v1/buckets/race{i}?provider=ais",
+                                                       act("create-bck")), range(8)))
+        equal(sorted(said), [200] + [409] * 7, "answers")
+        put(c.port, f"race{i}", "o", b"x")
+
+
+def damaged(c, file):
+    """The primary comes up with this metadata file damaged. Return: did it?"""
+    path = os.path.join(c.dir, "g1", "state", "meta", file)
+    c.verb("stop", "g1")
+    with open(path, "rb") as f:
+        good = f.read()
+    with open(path, "wb") as f:
+        f.write(good[:len(good) // 2])
+    try:
+        c.verb("start", "g1")
+        return True
+    except Mismatch as e:  # to refuse is right too, if it says why
+        contains(str(e), file, "why it does not start")
+    with open(path, "wb") as f:
+        f.write(good)
+    c.verb("start", "g1")
+    return False
+
+
+@case("the primary's newest metadata is damaged on disk: no object is lost by that")
+def _(c):
+    create_bucket(c.port, "newest")
+    names = [n for mine in names_by_target(c, "newest").values() for n in mine]
+    for n in names:
+        put(c.port, "newest", n, n.encode())
+    for file in ("bmd.json", "smap.json", "conf.json"):
+        print(f"#   {file} damaged: {'started' if damaged(c, file) else 'refused'}", flush=True)
+        for i in range(3):  # what the others hold must not be overtaken
+            create_bucket(c.port, f"after-{file.split('.', maxsplit=1)[0]}{i}")
+        wait_for(lambda: whole(c), WHOLE_S, "whole")
+        for n in names:
+            equal(get(c.port, "newest", n).body, n.encode(), f"{n} after {file} was damaged")
+
+
+@case("a target that is stopped finishes what it sends; told twice, it ends at once")
+def _(c):
+    data = bytes(range(256)) * (1 << 18)
+    for times in (1, 2):
+        put(c.port, "kept", "big", data)
+        e = Envelope(ask(c.port, "GET", path_of("kept", "big")).header("Location"))
+        node = next(n for n in c.nodes() if n["public"].endswith(f":{e.port}"))
+        with Conn(e.port, rcvbuf=65536) as conn:
+            conn.request("GET", e.target())
+            size = int(conn.head().header("Content-Length"))
+            got = conn.take(1 << 20)
+            os.kill(node["pid"], signal.SIGTERM)
+            wait_for(lambda port=e.port: not answer(port, "GET", "/v1/health"), 5, "no new clients")
+            if times == 1:
+                got += conn.take(size - len(got))
+                true(got == data, "the whole body")
+            else:
+                began = time.monotonic()
+                os.kill(node["pid"], signal.SIGTERM)
+                wait_for(lambda pid=node["pid"]: not runs(pid), 3, "its end")
+                print(f"#   ended {time.monotonic() - began:.1f} s after the second", flush=True)
+        wait_for(lambda pid=node["pid"]: not runs(pid), 5, "its end")
+        c.verb("stop", node["node"])
+        start(c, node["node"])
+    e = Envelope(ask(c.port, "DELETE", path_of("kept", "big")).header("Location"))
+    equal(answer(e.port, "DELETE", e.target()), 200, "DELETE")
 
 
 # ---- silent targets

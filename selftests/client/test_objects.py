@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Objects: what each verb does and answers, with values computed here."""
 
+import concurrent.futures
 import hashlib
 import json
 import random
@@ -196,6 +197,20 @@ def _(_c, p):
         r = at_target(p, "PUT", "v", headers=[("Ais-Version", wrong)], body=b"new")
         equal(r.status, 400, f"Ais-Version {wrong}")
     equal(get(p, "obj", "v").body, ABC, "unchanged")
+
+
+@case("many writers of one name: each has a version of its own, the last is what is read")
+def _(_c, p):
+    writers, each = 8, 12
+
+    def write(i):
+        return [(int(put(p, "obj", "race", b"%d.%d" % (i, n)).header("Ais-Version")),
+                 b"%d.%d" % (i, n)) for n in range(each)]
+    with concurrent.futures.ThreadPoolExecutor(writers) as pool:
+        said = [pair for pairs in pool.map(write, range(writers)) for pair in pairs]
+    equal(sorted(v for v, _ in said), list(range(1, writers * each + 1)), "versions")
+    r = get(p, "obj", "race")
+    equal((int(r.header("Ais-Version")), r.body), max(said), "the last")
 
 
 @case("versioning off: no Ais-Version")
