@@ -28,9 +28,9 @@ struct work {
 	size_t flying;
 };
 
-static int refuse(struct http_txn *t, const char *why)
+static int refuse(struct http_txn *t, const char *tcode, const char *why)
 {
-	http_error(t, 400, "errTemplateInvalid", "delete-listrange: %s", why);
+	http_error(t, 400, tcode, "delete-listrange: %s", why);
 	return -EINVAL;
 }
 
@@ -44,20 +44,21 @@ static int select_parse(struct http_txn *t, struct json_object *value, struct se
 	size_t i;
 
 	if (value && !json_object_is_type(value, json_type_object))
-		return refuse(t, "failed to unmarshal: the value must be an object");
+		return refuse(t, NULL, "failed to unmarshal: the value must be an object");
 	if (names && !json_object_is_type(names, json_type_array))
-		return refuse(t, "failed to unmarshal: \"objnames\" must be a list");
+		return refuse(t, NULL, "failed to unmarshal: \"objnames\" must be a list");
 	if (tmpl && !json_object_is_type(tmpl, json_type_string))
-		return refuse(t, "failed to unmarshal: \"template\" must be a string");
+		return refuse(t, NULL, "failed to unmarshal: \"template\" must be a string");
 	for (i = 0; names && i < json_object_array_length(names); i++)
 		if (!json_object_is_type(json_object_array_get_idx(names, i), json_type_string))
-			return refuse(t, "failed to unmarshal: \"objnames\" must hold strings");
+			return refuse(t, NULL,
+				      "failed to unmarshal: \"objnames\" must hold strings");
 	if (names && json_object_array_length(names)) {
 		s.names = names;
 	} else {
 		if (template_parse(tmpl ? json_object_get_string(tmpl) : "", &s.tmpl, err,
 				   sizeof(err)) < 0)
-			return refuse(t, err);
+			return refuse(t, "errTemplateInvalid", err);
 		s.by_prefix = !s.tmpl.n_ranges;
 	}
 	s.no_recursion = json_member_bool(value, "non-recurs", false);

@@ -9,10 +9,15 @@
 
 #include "base/buf.h"
 
+/* Append the head of a map of @n pairs, which must follow. */
 void mp_put_map(struct buf *out, uint32_t n);
+/* Append the head of an array of @n values, which must follow. */
 void mp_put_array(struct buf *out, uint32_t n);
+/* Append a text of @n bytes. */
 void mp_put_str(struct buf *out, const char *s, size_t n);
+/* Append a whole number, negative ones too. */
 void mp_put_int(struct buf *out, int64_t v);
+/* Append nil. */
 void mp_put_nil(struct buf *out);
 
 struct mp_cursor {
