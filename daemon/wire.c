@@ -19,6 +19,7 @@
 #include "http/client.h"
 #include "http/http.h"
 #include "jobs/jobs.h"
+#include "jobs/purge.h"
 #include "log.h"
 #include "loop/loop.h"
 #include "loop/pool.h"
@@ -60,69 +61,13 @@ struct wire {
 
 /* ---- what other rooms tell the node ---- */
 
-struct purge {
-	struct pool_job job;
-	struct wire *wire;
-	struct bmd *now;
-};
-
-static void purge_one(void *arg, uint64_t bid)
-{
-	struct purge *p = arg;
-	int r;
-
-	if (bmd_find_bid(p->now, bid))
-		return;
-	r = store_bucket_destroy(p->wire->store, bid);
-	if (r < 0)
-		log_error("bucket.purge", "bid=0x%llx err=\"%s\"", (unsigned long long)bid,
-			  strerror(-r));
-	else
-		log_info("bucket.purge", "bid=0x%llx", (unsigned long long)bid);
-}
-
-/* On the io pool: objects of buckets that are gone go too. */
-static void purge_run(struct pool_job *j)
-{
-	struct purge *p = container_of(j, struct purge, job);
-	int r = store_bucket_ids(p->wire->store, purge_one, p);
-
-	if (r < 0)
-		log_error("bucket.purge", "err=\"%s\"", strerror(-r));
-	bmd_put(p->now);
-	free(p);
-}
-
 static void on_bmd_changed(void *ctx, const struct bmd *old, const struct bmd *now)
 {
 	struct wire *w = ctx;
-	struct purge *p;
-	size_t i;
-	bool gone = !old;
+	struct purge_opts o = {w->jobs, w->store, w->io};
 
-	if (!w->store)
-		return;
-	for (i = 0; old && i < bmd_count(old); i++) {
-		const struct bmd_bucket *b = bmd_at(old, i);
-
-		if (!bmd_find_bid(now, b->bid)) {
-			struct job_query q = {.bck = &b->name};
-
-			jobs_abort(w->jobs, &q, "remove bucket");
-			gone = true;
-		}
-	}
-	if (!gone)
-		return;
-	p = calloc(1, sizeof(*p));
-	if (!p) {
-		log_error("bucket.purge", "err=\"out of memory\" fix=\"restart purges\"");
-		return;
-	}
-	p->job.fn = purge_run;
-	p->wire = w;
-	p->now = bmd_get((struct bmd *)now);
-	pool_continue(w->io, &p->job);
+	if (w->store)
+		purge_buckets(&o, old, now);
 }
 
 static void apply_log_level(const struct config *cfg)

@@ -59,7 +59,7 @@ static int set_access(struct apply *a, struct json_object *root)
 {
 	uint64_t v;
 
-	if (json_member_u64(root, "access", &v) < 0)
+	if (!json_member_str(root, "access") || json_member_u64(root, "access", &v) < 0)
 		return refuse(a, -EINVAL, "property \"access\": want a decimal number in quotes");
 	a->b->access = v;
 	return 0;
