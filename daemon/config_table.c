@@ -117,7 +117,7 @@ const struct config_key config_keys[] = {
 	     "smallest body worth handing keys to the kernel"),
 	BOOL("tls.prefer_device", "true", H | U,
 	     "choose a cipher the device can take, where client and policy allow"),
-	TEXT("congestion", "auto", H | U,
+	TEXT("congestion", "auto", H,
 	     "congestion control: auto, system, or a name the kernel knows"),
 	ENUM("store.durability", "commit", "commit|none", H,
 	     "commit: a PUT is answered when it would survive a power cut; none: for caches"),

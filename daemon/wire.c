@@ -16,6 +16,7 @@
 #include "base/bits.h"
 #include "base/cleanup.h"
 #include "cluster/cluster.h"
+#include "http/addr.h"
 #include "http/client.h"
 #include "http/http.h"
 #include "jobs/jobs.h"
@@ -236,99 +237,31 @@ static int make_api(struct wire *w)
 
 /* ---- listeners ---- */
 
-struct wire_addr {
-	const char *key_host, *key_port;
-	enum smap_netid net;
-};
-
-static const struct wire_addr addrs[] = {
-	{"host_net.hostname", "host_net.port", SMAP_NET_PUBLIC},
-	{"host_net.hostname_intra_control", "host_net.port_intra_control", SMAP_NET_CONTROL},
-	{"host_net.hostname_intra_data", "host_net.port_intra_data", SMAP_NET_DATA},
-};
-
-/* An absent intra-data net falls back to control: no listener of its own. */
-static bool absent(const struct wire *w, const struct wire_addr *a)
-{
-	return a->net == SMAP_NET_DATA &&
-	       (!config_int(w->cfg, a->key_port) ||
-		(config_int(w->cfg, a->key_port) == config_int(w->cfg, addrs[1].key_port) &&
-		 !strcmp(config_text(w->cfg, a->key_host),
-			 config_text(w->cfg, addrs[1].key_host))));
-}
-
-/* The congestion control of a listener: cubic on loopback and intra networks with "auto". */
-static const char *congestion(const struct wire *w, const struct wire_addr *a)
-{
-	const char *c = config_text(w->cfg, "congestion");
-	const char *host = config_text(w->cfg, a->key_host);
-
-	if (!strcmp(c, "system"))
-		return NULL;
-	if (strcmp(c, "auto"))
-		return c;
-	if (a->net != SMAP_NET_PUBLIC || !strncmp(host, "127.", 4) || !strcmp(host, "::1"))
-		return "cubic";
-	return NULL;
-}
-
-static int open_socket(struct wire *w, const struct wire_addr *a, bool reuseport, int *ret_fd)
-{
-	const char *host = config_text(w->cfg, a->key_host);
-	int64_t port = config_int(w->cfg, a->key_port);
-	int r = http_socket(host, (uint16_t)port, reuseport, congestion(w, a), ret_fd);
-
-	if (r < 0)
-		snprintf(w->err, sizeof(w->err), "%s %s:%lld: %s", a->key_host, host,
-			 (long long)port, strerror(-r));
-	return r;
-}
-
-static int listen_on(struct wire *w, const struct wire_addr *a, struct loop *l)
+static int listen_on(struct wire *w, enum smap_netid net, struct loop *l)
 {
 	autofd fd = -1;
-	int r = open_socket(w, a, a->net != SMAP_NET_CONTROL, &fd);
+	int r;
 
+	r = http_addr_open(w->cfg, net, net != SMAP_NET_CONTROL, &fd, w->err, sizeof(w->err));
 	if (r < 0)
 		return r;
-	r = http_listen(w->server, l, a->net, fd);
+	r = http_listen(w->server, l, net, fd);
 	if (!r)
 		take_fd(&fd);
 	return r;
 }
 
-/*
- * Each address is bound once without SO_REUSEPORT before the listeners: another process that
- * holds it is then an error instead of a partner that takes half of the connections.
- */
-static int probe_addrs(struct wire *w)
-{
-	size_t i;
-	int r;
-
-	for (i = 0; i < ARRAY_SIZE(addrs); i++) {
-		autofd fd = -1;
-
-		if (absent(w, &addrs[i]))
-			continue;
-		r = open_socket(w, &addrs[i], false, &fd);
-		if (r < 0)
-			return r;
-	}
-	return 0;
-}
-
 static int make_listeners(struct wire *w)
 {
 	unsigned int i;
-	int r = probe_addrs(w);
+	int r = http_addr_probe(w->cfg, w->err, sizeof(w->err));
 
 	if (!r)
-		r = listen_on(w, &addrs[1], w->control);
+		r = listen_on(w, SMAP_NET_CONTROL, w->control);
 	for (i = 0; !r && i < w->n_workers; i++) {
-		r = listen_on(w, &addrs[0], w->workers[i].loop);
-		if (!r && !absent(w, &addrs[2]))
-			r = listen_on(w, &addrs[2], w->workers[i].loop);
+		r = listen_on(w, SMAP_NET_PUBLIC, w->workers[i].loop);
+		if (!r && !http_addr_absent(w->cfg, SMAP_NET_DATA))
+			r = listen_on(w, SMAP_NET_DATA, w->workers[i].loop);
 	}
 	return r;
 }
