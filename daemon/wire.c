@@ -479,8 +479,8 @@ static void unmake(struct wire *w)
 		cluster_stop(w->cluster);
 	jobs_free(w->jobs);
 	pool_free(w->call);
+	store_close(w->store); /* waits for what is under way on the io pool */
 	pool_free(w->io);
-	store_close(w->store);
 	http_server_free(w->server);
 	api_deinit(&w->api);
 	cluster_free(w->cluster);
