@@ -12,7 +12,7 @@ import subprocess
 from harness import Mismatch, true
 
 HERE = os.path.dirname(os.path.realpath(__file__))
-RULES = 8
+RULES = 16
 CONTROL_SIZE = 256 * (RULES + 1)
 HEAD = struct.Struct("<IIIIIII4x224s")  # struct rule of shim.c
 CALLS = ("none", "open", "write", "read", "fsync", "fdatasync", "fallocate", "ftruncate", "link",
@@ -247,3 +247,29 @@ def set_open_files(pid, limit):
     new = (ctypes.c_ulong * 2)(limit, 1048576)
     if libc.prlimit(pid, 7, new, None) < 0:
         raise OSError(ctypes.get_errno(), "prlimit")
+
+
+# ---- steps
+
+BLOB, FOLDER, INDEX, STATE = "*/blob/*", "*/blob/??", "*/meta/data.mdb", "*/state/*"
+STORE_STEPS = (("open a new blob", "open", FOLDER), ("allocate", "fallocate", BLOB),
+               ("write data", "write", BLOB), ("copy data", "copy", BLOB),
+               ("sync data", "fdatasync", BLOB), ("set the xattr", "setxattr", BLOB),
+               ("sync the blob", "fsync", "*/blob/??/*"), ("name the blob", "link", BLOB),
+               ("sync its folder", "fsync", FOLDER), ("write the index", "write", INDEX),
+               ("sync the index", "fdatasync", INDEX), ("unlink the old blob", "unlink", BLOB))
+STATE_STEPS = (("open a state file", "open", STATE), ("write a state file", "write", STATE),
+               ("sync a state file", "fsync", STATE), ("rename a state file", "rename", STATE))
+
+
+def count_steps(shim, steps, operation, check):
+    """
+    How often each step is made by an operation that nothing disturbs. It calls what it is given
+    when its preparations are over; check() returns when it has ended.
+    """
+    rules = []
+    operation(lambda: rules.extend(shim.delay(call, path, 0) for _, call, path in steps))
+    check("undisturbed")
+    counts = [shim.counts(rule)[0] for rule in rules]
+    shim.clear()
+    return counts

@@ -65,20 +65,23 @@ class Ledger:
                 self.statuses[r.status] = self.statuses.get(r.status, 0) + 1
         # an error of a target: it may have been too late to take everything back
         if kind == REFUSED and r is not None and r.status != 404 and not self.strict:
-            kind = BROKEN
+            kind = REFUSED if hasattr(r, "by_gateway") else BROKEN
         return kind, r
 
     def settle(self, name, kind, new):
         with self.lock:
+            if kind != REFUSED:
+                self.moves = [m for m in self.moves if name not in m[:2]]
             if kind == ACKNOWLEDGED:
                 self.states[name] = set(new)
-                self.moves = [m for m in self.moves if name not in m[:2]]
             elif kind == BROKEN:
                 self.states[name] = self.state(name) | set(new)
                 self.versions.pop(name, None)
 
-    def put(self, name):
-        number = next(self.numbers)
+    def put(self, name, large=None):
+        """With large, a content of that class: several writes, or one."""
+        number = next(n for n in self.numbers
+                      if large is None or large == (len(content(name, n)) >= LARGE[0]))
         kind, r = self.end(lambda: self.client.put(self.bucket, name, content(name, number)))
         self.settle(name, kind, {number})
         if kind == ACKNOWLEDGED:
@@ -118,7 +121,7 @@ class Ledger:
         with self.lock:
             self.versions.pop(name, None)
             self.versions.pop(to, None)
-            if kind == BROKEN:
+            if kind == BROKEN and ABSENT not in source:
                 self.moves.append((name, to, moved))
         return kind, r
 

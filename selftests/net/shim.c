@@ -30,7 +30,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#define RULES 8
+#define RULES 16
 #define PATTERN 224
 
 enum call {

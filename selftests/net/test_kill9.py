@@ -51,7 +51,8 @@ def kill_round(ring, victim, number):
         raise failed[0]
     objects = ledger.check()
     true(took < 10, f"whole again after {took:.1f} s")
-    print(f"#   {victim}: {ledger.ends}, {objects} objects, back after {took:.1f} s", flush=True)
+    print(f"#   {victim}: {ledger.ends}, answers {ledger.statuses}, {objects} objects, "
+          f"back after {took:.1f} s", flush=True)
     return objects
 
 

@@ -40,12 +40,13 @@ class Client:
         return ask(*next(self.gateways), method, target, body, headers, self.timeout)
 
     def via(self, method, target, body=None, headers=None):
-        """At the gateway, then at the target it names; as it is, whatever the gateway says else."""
+        """At the gateway, then at the target it names. Else the gateway's answer, marked so."""
         try:
             first = self.ask(method, target, body, headers)
         except OSError as e:
             raise NotReached(f"gateway: {e}") from e
         if first.status != 307:
+            first.by_gateway = True
             return first
         to = urllib.parse.urlsplit(first.header("Location"))
         try:
