@@ -344,7 +344,10 @@ static bool answered_here(const struct http_txn *t, const struct api_target *tg,
 static void dispatch(struct api *a, struct http_txn *t, const struct api_target *tg,
 		     const struct api_msg *m)
 {
-	if (!answered_here(t, tg, m) && !cluster_is_primary(a->cluster))
+	if (tg->object_len && t->req.method != HTTP_HEAD)
+		http_reply_error(t, 400, NULL, "bad bucket name \"%s/%.200s\" in the path",
+				 tg->bck.bucket, tg->object);
+	else if (!answered_here(t, tg, m) && !cluster_is_primary(a->cluster))
 		cluster_forward(a->cluster, t);
 	else if (t->req.method == HTTP_HEAD)
 		buckets_head(a, t, tg);

@@ -2,6 +2,7 @@
 /* The value of the "list" control body, in and out. */
 #include "api/list_msg.h"
 #include "base/json.h"
+#include "base/text.h"
 
 static const struct {
 	const char *word;
@@ -121,6 +122,24 @@ static int texts(struct json_object *v, struct list_msg *m, char *props, size_t 
 	return check_uuid(m->uuid, f);
 }
 
+/* The API's types are strict here: flags in quotes, the page size bare. */
+static int numbers(struct json_object *value, uint64_t *flags, int64_t *page, struct api_fault *f)
+{
+	struct json_object *v = json_member(value, "flags");
+
+	if (v && (!json_object_is_type(v, json_type_string) ||
+		  parse_u64(json_object_get_string(v), flags) < 0))
+		return api_fault_set(f, 400, NULL,
+				     "failed to unmarshal: \"flags\" must be a number in quotes");
+	v = json_member(value, "pagesize");
+	if (v && json_object_is_type(v, json_type_int))
+		*page = json_object_get_int64(v);
+	if (v && (!json_object_is_type(v, json_type_int) || *page < 0))
+		return api_fault_set(f, 400, NULL,
+				     "invalid \"pagesize\": must be a bare number, 0 or more");
+	return 0;
+}
+
 int list_msg_parse(struct json_object *value, struct list_msg *ret, struct api_fault *f)
 {
 	struct list_msg m = {};
@@ -133,12 +152,8 @@ int list_msg_parse(struct json_object *value, struct list_msg *ret, struct api_f
 			"failed to unmarshal: \"value\" of \"list\" must be an object");
 	if (texts(value, &m, props, sizeof(props), f) < 0 || check_prefix(m.prefix, f) < 0)
 		return -EINVAL;
-	if (json_member_u64(value, "flags", &m.flags) == -EINVAL)
-		return api_fault_set(f, 400, NULL,
-				     "failed to unmarshal: \"flags\" must be a number in quotes");
-	if (json_member_int(value, "pagesize", &page) == -EINVAL || page < 0)
-		return api_fault_set(f, 400, NULL,
-				     "invalid \"pagesize\": must be a number, 0 or more");
+	if (numbers(value, &m.flags, &page, f) < 0)
+		return -EINVAL;
 	if (check_flags(m.flags, f) < 0)
 		return -EINVAL;
 	m.page = page ? (uint32_t)MIN(page, (int64_t)LIST_PAGE_MAX) : LIST_PAGE_DEFAULT;
