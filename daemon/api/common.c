@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What the handlers share: targets, buckets, access, control bodies, answers. */
 #include "api/api.h"
+#include "api/pairs.h"
 #include "api/target.h"
 #include "base/cleanup.h"
 #include "base/json.h"
@@ -191,6 +192,7 @@ int api_msg_parse(struct http_txn *t, struct api_msg *ret)
 	*ret = m;
 	if (!t->body.len)
 		return 0;
+	pairs_to_utf8(&t->body);
 	r = json_parse(t->body.data, t->body.len, &root);
 	if (r < 0 || (root && !json_object_is_type(root, json_type_object))) {
 		http_error(t, r == -ENOMEM ? 500 : 400, NULL,
