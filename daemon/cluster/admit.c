@@ -198,7 +198,8 @@ static bool may_prove(const struct http_txn *t)
 	if (!http_header_get(t, "ais-join-sig") || http_header_get(t, "ais-caller-id"))
 		return false;
 	return (t->req.method == HTTP_POST && !strcmp(t->req.path, "/v1/cluster/autoreg")) ||
-	       (t->req.method == HTTP_PUT && !strcmp(t->req.path, "/v1/metasync"));
+	       ((t->req.method == HTTP_PUT || t->req.method == HTTP_GET) &&
+		!strcmp(t->req.path, "/v1/metasync"));
 }
 
 static bool admit_intra(struct cluster *c, struct http_txn *t)

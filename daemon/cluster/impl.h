@@ -128,11 +128,15 @@ int64_t peers_interval_ns(struct cluster *c, enum smap_role role);
 struct push_opts {
 	bool proof; /* by the join secret: receivers do not know our key yet */
 	bool all; /* not only who is heard */
+	bool survey; /* only ask which versions they hold */
 	const struct smap_node *extra; /* one more receiver, by proof; may be NULL */
 };
 
-/* Send the newest metadata to the members and wait for their answers [blocks] */
-void push_newest(struct cluster *c, const struct push_opts *o);
+/* Send the newest metadata to the members and wait for their answers. Return: whether a member
+ * holds something newer; then @ret_ahead, unless NULL, is it [blocks] */
+bool push_newest(struct cluster *c, const struct push_opts *o, struct smap_node *ret_ahead);
+/* Ask a member for all it holds, by proof. Return: 0 or a negative errno, logged [blocks] */
+int push_fetch(struct cluster *c, const struct smap_node *from, struct doc *ret);
 /* PUT and GET /v1/metasync. */
 void push_handle(struct http_txn *t);
 
@@ -140,6 +144,9 @@ void push_handle(struct http_txn *t);
 
 /* Form the cluster or resume it. Return: 0 or an errno of the disk: try again [blocks] */
 int primary_begin(struct cluster *c);
+/* Take over what a member holds and our disk has lost: a damaged file, an old copy restored.
+ * Return: 0 or a negative errno [blocks] */
+int primary_recover(struct cluster *c, const struct smap_node *from);
 /* Once an interval: who is silent, whether the cluster has started. */
 void primary_tick(struct cluster *c);
 /* Change the map: as cluster_change_bmd(), for joins before the start too; @fn may leave *ret

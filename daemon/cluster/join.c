@@ -225,6 +225,17 @@ static void refuse(struct join *j, struct http_txn *t, int r)
 	http_reply(t);
 }
 
+/* A member that the primary's disk forgot may hold what it forgot besides. */
+static void learn_from(struct cluster *c, const struct doc_join *req)
+{
+	struct doc_versions own;
+
+	snap_versions(c, &own);
+	if (*req->uuid &&
+	    (req->have.smap > own.smap || req->have.bmd > own.bmd || req->have.conf > own.conf))
+		primary_recover(c, &req->si);
+}
+
 static void admit_node(struct join *j, struct http_txn *t)
 {
 	const struct smap_node *si = &j->req.si;
@@ -240,6 +251,7 @@ static void admit_node(struct join *j, struct http_txn *t)
 				 c->name, si->id);
 		return;
 	}
+	learn_from(c, &j->req);
 	peers_heard(c, si);
 	r = primary_change_smap(c, join_apply, j, si);
 	if (r < 0) {

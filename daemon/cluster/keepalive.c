@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Keepalive: a member says that it lives and what it holds, the primary answers with what is newer. */
+/* Keepalive: a member says what it holds, the primary answers with what is newer. */
 #include <errno.h>
 #include <stdlib.h>
 #include <time.h>
@@ -42,7 +42,7 @@ static int take_answer(struct cluster *c, const struct http_call *call)
 	if (call->err)
 		return call->err;
 	if (call->status == 401) {
-		/* our key or our record is gone: a new primary, or one that lost its last version */
+		/* our key or record is gone: a primary that lost its last version */
 		log_warn("keepalive.unknown", "primary=%s; joining again", c->primary_url);
 		c->joined = false;
 		cluster_kick(c);

@@ -9,6 +9,7 @@
 #include "log.h"
 
 #define UUID_CHARS 9
+#define RECOVER_ROUNDS 8 /* members that may be ahead of the primary's disk, one after the other */
 
 /* ---- the beginning ---- */
 
@@ -115,11 +116,72 @@ static int resume(struct cluster *c)
 	return r;
 }
 
+/* The newer parts of a member's document, under change_lock; with our own key, once that is out. */
+static int newer_parts(struct cluster *c, const struct doc *d, struct doc *ret)
+{
+	struct doc fresh = {};
+	int r = 0;
+
+	if (!d->smap || !d->bmd || !d->conf || strcmp(smap_uuid(d->smap), smap_uuid(c->smap)))
+		return -EXDEV;
+	if (smap_version(d->smap) > smap_version(c->smap)) {
+		if (c->joined)
+			r = resumed_map(c, d->smap, &fresh.smap);
+		else
+			fresh.smap = smap_get(d->smap);
+	}
+	if (r < 0)
+		return r;
+	if (bmd_version(d->bmd) > bmd_version(c->bmd))
+		fresh.bmd = bmd_get(d->bmd);
+	if (config_version(d->conf) > config_version(c->config))
+		fresh.conf = config_get(d->conf);
+	*ret = fresh;
+	return 0;
+}
+
+int primary_recover(struct cluster *c, const struct smap_node *from)
+{
+	struct doc d, fresh = {};
+	int r;
+
+	r = push_fetch(c, from, &d);
+	if (r < 0)
+		return r;
+	pthread_mutex_lock(&c->change_lock);
+	r = newer_parts(c, &d, &fresh);
+	if (!r)
+		r = snap_commit(c, &fresh);
+	if (!r)
+		log_warn("cluster.recovered", "from=%s smap=%lld bmd=%lld conf=%lld", from->id,
+			 (long long)smap_version(c->smap), (long long)bmd_version(c->bmd),
+			 (long long)config_version(c->config));
+	pthread_mutex_unlock(&c->change_lock);
+	doc_deinit(&fresh);
+	doc_deinit(&d);
+	return r;
+}
+
+/* Before a new version is made: nobody may hold another of the same number. */
+static void recover(struct cluster *c)
+{
+	struct push_opts o = {.proof = true, .all = true, .survey = true};
+	struct smap_node ahead;
+	int rounds;
+
+	for (rounds = 0; rounds < RECOVER_ROUNDS && push_newest(c, &o, &ahead); rounds++) {
+		if (primary_recover(c, &ahead) < 0)
+			break;
+	}
+}
+
 int primary_begin(struct cluster *c)
 {
 	struct push_opts o = {.proof = true, .all = true};
 	int r;
 
+	if (smap_version(c->smap))
+		recover(c);
 	pthread_mutex_lock(&c->change_lock);
 	r = smap_version(c->smap) ? resume(c) : form(c);
 	pthread_mutex_unlock(&c->change_lock);
@@ -128,7 +190,7 @@ int primary_begin(struct cluster *c)
 		return r;
 	}
 	c->joined = true;
-	push_newest(c, &o);
+	push_newest(c, &o, NULL);
 	c->ready = true;
 	pthread_mutex_lock(&c->change_lock);
 	snap_tell_first(c);
@@ -159,7 +221,7 @@ static void spread(struct cluster *c, const struct smap_node *extra)
 {
 	struct push_opts o = {.extra = extra};
 
-	push_newest(c, &o);
+	push_newest(c, &o, NULL);
 }
 
 int primary_change_smap(struct cluster *c,

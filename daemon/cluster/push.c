@@ -9,6 +9,8 @@
 
 #define PATH "/v1/metasync"
 #define OBJECTS_QUERY PATH "?what=objects"
+#define ALL_QUERY PATH "?what=all"
+#define FETCH_MS 10000
 
 /* ---- the primary's side ---- */
 
@@ -21,6 +23,9 @@ struct push {
 	int64_t limit_ms;
 	struct http_call *calls;
 	size_t n;
+	struct doc_versions sent;
+	struct smap_node *ahead; /* who holds something newer, if has_ahead; may be NULL */
+	bool has_ahead;
 };
 
 static int push_init(struct push *p)
@@ -33,6 +38,8 @@ static int push_init(struct push *p)
 	config_put(f);
 	snap_newer(p->c, NULL, &d);
 	p->map = smap_get(d.smap);
+	p->sent = (struct doc_versions){smap_version(d.smap), bmd_version(d.bmd),
+					config_version(d.conf)};
 	snprintf(p->uuid, sizeof(p->uuid), "%s", smap_uuid(d.smap));
 	/* who has just come back must not be refused until the next keepalive */
 	r = peers_silent(p->c, d.smap, &d);
@@ -59,12 +66,14 @@ static int push_add(struct push *p, const struct smap_node *to, bool proof)
 	struct http_call *call = &p->calls[p->n];
 	int r;
 
-	r = cluster_call_init(p->c, to, SMAP_NET_CONTROL, "PUT", PATH, call);
+	r = cluster_call_init(p->c, to, SMAP_NET_CONTROL, p->o->survey ? "GET" : "PUT", PATH, call);
 	if (r < 0)
 		return r;
 	p->n++;
-	call->body = p->body.data;
-	call->body_len = p->body.len;
+	if (!p->o->survey) {
+		call->body = p->body.data;
+		call->body_len = p->body.len;
+	}
 	call->timeout_ms = p->limit_ms;
 	call->user = (void *)to;
 	r = http_call_header(call, "Content-Type", "application/json");
@@ -98,6 +107,20 @@ static int push_build(struct push *p)
 	return r || !extra ? r : push_add(p, extra, true);
 }
 
+static void push_acknowledged(struct push *p, const struct http_call *call)
+{
+	const struct smap_node *from = call->user;
+	struct doc_versions v;
+
+	peers_heard(p->c, from);
+	if (doc_versions_parse(buf_cstr(&call->resp), call->resp.len, &v) < 0 ||
+	    (v.smap <= p->sent.smap && v.bmd <= p->sent.bmd && v.conf <= p->sent.conf))
+		return;
+	p->has_ahead = true;
+	if (p->ahead)
+		*p->ahead = *from;
+}
+
 /* Return: whether the node wants the proof in place of a signature it cannot check. */
 static bool push_result(struct push *p, struct http_call *call)
 {
@@ -112,7 +135,7 @@ static bool push_result(struct push *p, struct http_call *call)
 		return false;
 	}
 	if (!call->err && call->status == 200) {
-		peers_heard(p->c, to);
+		push_acknowledged(p, call);
 		return false;
 	}
 	/* 401: it has another key of ours; 503: it has no map yet, and waits for ours */
@@ -156,9 +179,9 @@ static void push_send(struct push *p)
 		push_again(p, again, n);
 }
 
-void push_newest(struct cluster *c, const struct push_opts *o)
+bool push_newest(struct cluster *c, const struct push_opts *o, struct smap_node *ret_ahead)
 {
-	struct push p = {.c = c, .o = o};
+	struct push p = {.c = c, .o = o, .ahead = ret_ahead};
 	int r;
 
 	r = push_init(&p);
@@ -170,6 +193,31 @@ void push_newest(struct cluster *c, const struct push_opts *o)
 		log_error("metasync", "err=\"%s\"; nodes get the change with their next keepalive",
 			  strerror(-r));
 	push_deinit(&p);
+	return p.has_ahead;
+}
+
+int push_fetch(struct cluster *c, const struct smap_node *from, struct doc *ret)
+{
+	struct http_call call = {};
+	char uuid[SMAP_UUID_MAX + 1];
+	int r;
+
+	snap_uuid(c, uuid);
+	r = cluster_call_init(c, from, SMAP_NET_CONTROL, "GET", ALL_QUERY, &call);
+	call.resp_max = DOC_MAX;
+	call.timeout_ms = FETCH_MS;
+	if (!r)
+		r = proof_add(c, &call, uuid);
+	if (!r)
+		r = http_call_all(&call, 1);
+	if (!r)
+		r = call.err ? call.err : call.status != 200 ? -EIO : 0;
+	if (!r)
+		r = proof_take_doc(c, &call, ret);
+	if (r < 0)
+		log_error("metasync.fetch", "id=%s err=\"%s\"", from->id, strerror(-r));
+	http_call_deinit(&call);
+	return r;
 }
 
 /* ---- does anybody hold objects? ---- */
@@ -218,6 +266,18 @@ static void answer_objects(struct http_txn *t)
 
 	buf_fmt(&b, "{\"objects\":%s}", has ? "true" : "false");
 	http_reply_buf(t, "application/json; charset=utf-8", &b);
+}
+
+static void answer_all(struct http_txn *t)
+{
+	struct cluster *c = t->user;
+	struct buf b = BUF_INIT;
+	struct doc d;
+
+	snap_newer(c, NULL, &d);
+	doc_print(&d, &b);
+	doc_deinit(&d);
+	proof_reply(c, t, &b);
 }
 
 static void answer_versions(struct cluster *c, struct http_txn *t)
@@ -282,8 +342,11 @@ void push_handle(struct http_txn *t)
 	t->user = c;
 	if (t->req.method == HTTP_PUT)
 		http_collect(t, DOC_MAX, c->disk, receive);
-	else if (!t->caller)
-		http_reply_error(t, 401, NULL, "%s: unsigned", c->name);
+	else if (!t->caller && !cluster_check_join(c, t))
+		http_reply_error(t, 401, NULL, "%s: neither signed nor a valid join proof",
+				 c->name);
+	else if (what && !strcmp(what, "all"))
+		http_run(t, c->disk, answer_all);
 	else if (what && !strcmp(what, "objects"))
 		http_run(t, c->disk, answer_objects);
 	else

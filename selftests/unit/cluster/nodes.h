@@ -128,8 +128,8 @@ static inline void node_config(struct node *n)
 		"\"proxy\":{\"primary_url\":\"%s\"},\"timeout\":{\"startup_time\":\"1s\"},"
 		"\"auth\":{\"intra_cluster\":{\"node_join_secret_path\":\"%s/secret\","
 		"\"request_auth\":%s}},"
-		"\"keepalivetracker\":{\"proxy\":{\"interval\":\"200ms\"},"
-		"\"target\":{\"interval\":\"200ms\"}}}",
+		"\"keepalivetracker\":{\"proxy\":{\"interval\":\"200ms\",\"factor\":10},"
+		"\"target\":{\"interval\":\"200ms\",\"factor\":10}}}",
 		n->primary_url, n->dir, n->open ? "false" : "true");
 	if (config_parse(n->id, b.data, b.len, &n->config, err, sizeof(err)) < 0)
 		fprintf(stderr, "%s\n", err);

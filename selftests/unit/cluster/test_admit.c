@@ -114,13 +114,15 @@ struct net {
 	uint8_t strange[64]; /* a secret key nobody knows */
 };
 
-static void net_begin(struct net *x, bool open)
+/* On the heap, not the stack: after a failed test its nodes go on running. */
+static struct net *net_begin(bool open)
 {
 	static const char *const ids[] = {"pPrimary1", "pSecond01", "tTarget01", "tTarget02"};
+	struct net *x = calloc(1, sizeof(*x));
 	uint8_t key[32];
 	int i;
 
-	memset(x, 0, sizeof(*x));
+	ASSERT_TRUE(x != NULL);
 	nodes_begin(x->dir);
 	crypto_sign_keypair(key, x->strange);
 	close(node_listen(&x->node[P].port[SMAP_NET_CONTROL]));
@@ -135,6 +137,9 @@ static void net_begin(struct net *x, bool open)
 		WAIT_FOR(cluster_ready(x->node[i].c));
 	}
 	WAIT_FOR(cluster_started(x->node[P].c));
+	for (i = 0; i < WHO_NR; i++)
+		WAIT_FOR(node_smap_version(&x->node[i]) == node_smap_version(&x->node[P]));
+	return x;
 }
 
 static void net_end(struct net *x)
@@ -144,6 +149,7 @@ static void net_end(struct net *x)
 	for (i = WHO_NR - 1; i >= 0; i--)
 		node_down(&x->node[i]);
 	nodes_end(x->dir);
+	free(x);
 }
 
 static struct node *signer(struct net *x, enum word w)
@@ -245,13 +251,12 @@ static int ask(struct net *x, const struct row *r)
 
 static void walk(const struct row *r, size_t n, bool open)
 {
-	struct net x;
+	struct net *x = net_begin(open);
 	size_t i;
 	int bad = 0;
 
-	net_begin(&x, open);
 	for (i = 0; i < n; i++) {
-		int got = ask(&x, &r[i]);
+		int got = ask(x, &r[i]);
 
 		if (got == r[i].want)
 			continue;
@@ -259,7 +264,7 @@ static void walk(const struct row *r, size_t n, bool open)
 		bad++;
 	}
 	ASSERT_EQ(bad, 0);
-	net_end(&x);
+	net_end(x);
 }
 
 static void test_enforced(void)
