@@ -91,6 +91,8 @@ struct api_msg {
 /* Parse t->body; empty is all NULL. Return: 0; -EINVAL after http_error(). Free by api_msg_free. */
 int api_msg_parse(struct http_txn *t, struct api_msg *ret);
 void api_msg_free(struct api_msg *m);
+/* A JSON string without NUL: as C text it is whole. */
+bool api_json_text(struct json_object *v);
 
 /* Answer a store or system error: 404, 507, 500 ... with the object named. */
 void api_store_error(struct api *a, struct http_txn *t, int err, const struct bmd_name *n,

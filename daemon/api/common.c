@@ -17,7 +17,7 @@ int api_parse_target(struct http_txn *t, const char *area, bool need_object, str
 		.ns = http_param(t, "namespace"),
 		.need_object = need_object,
 		.head = t->req.method == HTTP_HEAD,
-		.post = t->req.method == HTTP_POST && !need_object,
+		.post = t->req.method == HTTP_POST && !strcmp(area, "/v1/buckets"),
 	};
 	struct api_fault f;
 	int r;
@@ -170,13 +170,20 @@ void api_object_text(const struct bmd_name *n, const char *object, struct buf *o
 	buf_str(out, object);
 }
 
+bool api_json_text(struct json_object *v)
+{
+	return json_object_is_type(v, json_type_string) &&
+	       strlen(json_object_get_string(v)) == (size_t)json_object_get_string_len(v);
+}
+
 /* A text member of the control body. */
 static int msg_text(struct http_txn *t, struct json_object *root, const char *key, const char **ret)
 {
 	struct json_object *v = json_member(root, key);
 
-	if (v && !json_object_is_type(v, json_type_string)) {
-		http_error(t, 400, NULL, "failed to unmarshal: \"%s\" must be a string", key);
+	if (v && !api_json_text(v)) {
+		http_error(t, 400, NULL, "failed to unmarshal: \"%s\" must be a string without NUL",
+			   key);
 		return -EINVAL;
 	}
 	*ret = v ? json_object_get_string(v) : NULL;
@@ -263,8 +270,7 @@ static int bck_text(struct json_object *o, const char *key, char *out, size_t si
 
 	if (!v)
 		return 0;
-	if (!json_object_is_type(v, json_type_string) ||
-	    (size_t)json_object_get_string_len(v) >= size)
+	if (!api_json_text(v) || (size_t)json_object_get_string_len(v) >= size)
 		return -EINVAL;
 	snprintf(out, size, "%s", json_object_get_string(v));
 	return 0;

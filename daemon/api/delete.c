@@ -47,10 +47,10 @@ static int select_parse(struct http_txn *t, struct json_object *value, struct se
 		return refuse(t, NULL, "failed to unmarshal: the value must be an object");
 	if (names && !json_object_is_type(names, json_type_array))
 		return refuse(t, NULL, "failed to unmarshal: \"objnames\" must be a list");
-	if (tmpl && !json_object_is_type(tmpl, json_type_string))
+	if (tmpl && !api_json_text(tmpl))
 		return refuse(t, NULL, "failed to unmarshal: \"template\" must be a string");
 	for (i = 0; names && i < json_object_array_length(names); i++)
-		if (!json_object_is_type(json_object_array_get_idx(names, i), json_type_string))
+		if (!api_json_text(json_object_array_get_idx(names, i)))
 			return refuse(t, NULL,
 				      "failed to unmarshal: \"objnames\" must hold strings");
 	if (names && json_object_array_length(names)) {

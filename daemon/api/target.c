@@ -110,13 +110,19 @@ static int check_built(const struct api_target_text *in, const struct bmd_name *
 			     sch, n->bucket, title);
 }
 
+/* Where what follows the bucket is a name, not a prefix. */
+static bool objects_area(const struct api_target_text *in)
+{
+	return !strcmp(in->area, "/v1/objects");
+}
+
 static int check_object(const struct api_target_text *in, const struct api_target *t,
 			struct api_fault *f)
 {
 	size_t len = t->object_len;
 	const char *why;
 
-	if (!in->need_object)
+	if (!in->need_object && (!objects_area(in) || !len))
 		return 0;
 	if (!len)
 		return api_fault_set(f, 400, NULL,
@@ -159,7 +165,7 @@ static int split(const struct api_target_text *in, struct api_target *ret, struc
 				     ret->bck.bucket);
 	if (*end)
 		end++;
-	while (!in->need_object && *end == '/')
+	while (!objects_area(in) && *end == '/')
 		end++;
 	ret->object = end;
 	ret->object_len = in->path_len - (size_t)(end - in->path);

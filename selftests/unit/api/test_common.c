@@ -59,8 +59,14 @@ static void test_msg(void)
 
 static void test_msg_refused(void)
 {
-	static const char *const bodies[] = {
-		"{", "[]", "x", "{}{}", "5", "{\"action\":5}", "{\"action\":\"a\",\"name\":[]}"};
+	static const char *const bodies[] = {"{",
+					     "[]",
+					     "x",
+					     "{}{}",
+					     "5",
+					     "{\"action\":5}",
+					     "{\"name\":\"a\\u0000b\"}",
+					     "{\"action\":\"a\",\"name\":[]}"};
 	struct buf doc = BUF_INIT;
 	struct api_msg m;
 	size_t i;
