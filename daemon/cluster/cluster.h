@@ -135,7 +135,7 @@ void cluster_redirect(struct cluster *c, struct http_txn *t, const struct smap *
  * @net:	control, or data for object bytes
  * @method:	HTTP method
  * @path_query:	percent-encoded path with query
- * @call:	filled in; end with http_call_deinit(). Set body and limits, then cluster_call_sign()
+ * @call:	filled in; set body and limits, then cluster_call_sign(); end: http_call_deinit()
  *
  * Return: 0 or -ENOMEM.
  */

@@ -17,18 +17,18 @@ static void test_key(uint8_t secret[64])
 	crypto_sign_seed_keypair(key, secret, seed);
 }
 
-static void location_is(const char *method, const char *path, int64_t length, uint64_t version,
-			uint64_t nonce, const char *query, const char *want)
+static void location_is(struct sign_env env, const char *query, const char *want)
 {
 	autobuf struct buf loc = BUF_INIT;
 	uint8_t secret[64];
 	struct redirect r = {
-		.env = {method, path, "gwyWire_1", version, length, nonce},
+		.env = env,
 		.url = "http://127.0.0.1:38094",
 		.query = query,
 		.sign_key = secret,
 	};
 
+	r.env.signer = "gwyWire_1";
 	test_key(secret);
 	ASSERT_EQ(base36_decode("dn8u2hugfd16", &r.time_ns), 0);
 	ASSERT_EQ(redirect_location(&r, &loc), 0);
@@ -37,7 +37,12 @@ static void location_is(const char *method, const char *path, int64_t length, ui
 
 static void test_plain(void)
 {
-	location_is("GET", "/v1/objects/sr/plain", 0, 10, 58200, "provider=ais",
+	location_is((struct sign_env){.method = "GET",
+				      .path = "/v1/objects/sr/plain",
+				      .length = 0,
+				      .smap_version = 10,
+				      .nonce = 58200},
+		    "provider=ais",
 		    "http://127.0.0.1:38094/v1/objects/sr/plain?provider=ais&pid=gwyWire_1&u="
 		    "CK-yu1LkTzS1FQn4D9ztdsVxd4rkXv5Sf1shp3X3utEfAiDoJ4EWet7lMLCnT0KzgzLfJhGzXLt2"
 		    "uvOvYuV9CA&utm=dn8u2hugfd16&vpams=a&x=18wo");
@@ -46,7 +51,12 @@ static void test_plain(void)
 /* as captured, but with the canonical upper-case hex */
 static void test_utf8(void)
 {
-	location_is("PUT", "/v1/objects/sr/\xc3\xbc/\xe6\xbc\xa2", 5, 10, 58201, "provider=ais",
+	location_is((struct sign_env){.method = "PUT",
+				      .path = "/v1/objects/sr/\xc3\xbc/\xe6\xbc\xa2",
+				      .length = 5,
+				      .smap_version = 10,
+				      .nonce = 58201},
+		    "provider=ais",
 		    "http://127.0.0.1:38094/v1/objects/sr/%C3%BC/%E6%BC%A2?provider=ais&"
 		    "pid=gwyWire_1&u=IgjiyQaox3EwYPbHGrYkoGIhlDBibRCaWPHG6x0Uyds1m0CGZeqpiUvvB_MmQ6"
 		    "TyR1gGsfdbK53UOHjM1RuiAQ&utm=dn8u2hugfd16&vpams=a&x=18wp");
@@ -54,7 +64,12 @@ static void test_utf8(void)
 
 static void test_special(void)
 {
-	location_is("HEAD", "/v1/objects/sr/a b", 0, 10, 58202, "",
+	location_is((struct sign_env){.method = "HEAD",
+				      .path = "/v1/objects/sr/a b",
+				      .length = 0,
+				      .smap_version = 10,
+				      .nonce = 58202},
+		    "",
 		    "http://127.0.0.1:38094/v1/objects/sr/a%20b?pid=gwyWire_1&u=l5tmvAqwNwSHImpGhA6"
 		    "Yc6TQiCWjUKRSq-Y85HCRR6XyE6c8kGGdtWImTmXkjZmxawWqHRLeGtO6VJoUI9FnAA&"
 		    "utm=dn8u2hugfd16&vpams=a&x=18wq");
