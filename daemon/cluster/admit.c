@@ -213,22 +213,19 @@ static bool admit_intra(struct cluster *c, struct http_txn *t)
 	return admit_member(c, t);
 }
 
-static const char *verb_name(const struct http_txn *t)
-{
-	return t->req.method_text;
-}
-
 /* A client that asks a target by itself. */
 static bool admit_direct(struct cluster *c, struct http_txn *t)
 {
+	const char *verb = t->req.method_text;
+
 	if (under(t->req.path, "/v1/buckets"))
-		return refuse(c, t, 400, "%s(bck) requires proxy mediation", verb_name(t));
+		return refuse(c, t, 400, "%s(bck) requires proxy mediation", verb);
 	if (!is_object(t))
 		return true;
 	if (c->request_auth)
-		return refuse(c, t, 403, "%s(obj) is expected to be redirected", verb_name(t));
+		return refuse(c, t, 403, "%s(obj) is expected to be redirected", verb);
 	if (!is_read(t) || under(t->req.path, "/v1/ml"))
-		return refuse(c, t, 400, "%s(obj) is expected to be redirected", verb_name(t));
+		return refuse(c, t, 400, "%s(obj) is expected to be redirected", verb);
 	return true;
 }
 

@@ -29,7 +29,7 @@ int cluster_call_init(struct cluster *c, const struct smap_node *to, enum smap_n
 	return http_call_init(call, method, url.data, ms);
 }
 
-static int decoded_path(const char *url, struct buf *out)
+int call_path(const char *url, struct buf *out)
 {
 	const char *p = strstr(url, "://");
 	ssize_t n;
@@ -79,7 +79,7 @@ int cluster_call_sign(struct cluster *c, struct http_call *call)
 	struct sign_env e;
 	int r;
 
-	r = decoded_path(call->url, &path);
+	r = call_path(call->url, &path);
 	if (r < 0)
 		return r;
 	snap_versions(c, &v);

@@ -318,7 +318,7 @@ static int64_t member_turn(struct cluster *c)
 	if (!c->joined)
 		return join_once(c) < 0 ? RETRY_MS * CLUSTER_NS_MS : interval;
 	if (keepalive_once(c, MAX(interval / CLUSTER_NS_MS, INT64_C(1000))) < 0)
-		return MIN(interval, RETRY_MS * INT64_C(1) * CLUSTER_NS_MS);
+		return MIN(interval, RETRY_MS * CLUSTER_NS_MS);
 	return interval;
 }
 

@@ -17,7 +17,7 @@
 
 #define CLUSTER_VERSION_TEXT "5.0.1" /* the protocol's release: Ais-Node-Version */
 #define CLUSTER_NAME_SIZE (SMAP_ID_MAX + 4) /* "p[ID]" */
-#define CLUSTER_NS_MS 1000000
+#define CLUSTER_NS_MS INT64_C(1000000)
 
 /* A member, or a former one: never freed before the cluster, so that its name can be lent out. */
 struct peer {
@@ -169,6 +169,11 @@ void keepalive_handle(struct http_txn *t);
 void keepalive_pull_soon(struct cluster *c);
 /* Wake the cluster's thread. */
 void cluster_kick(struct cluster *c);
+
+/* ---- call.c ---- */
+
+/* Append the path of a URL as its receiver sees it: decoded, no query. 0, -EINVAL, -ENOMEM. */
+int call_path(const char *url, struct buf *out);
 
 /* ---- proof.c ---- */
 

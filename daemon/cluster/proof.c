@@ -9,27 +9,6 @@
 
 #define TIME_TEXT 24
 
-/* Method and decoded path of a call, as its receiver sees them. */
-static void call_path(const struct http_call *call, struct buf *out)
-{
-	const char *p = strstr(call->url, "://");
-	ssize_t n;
-
-	p = p ? strchr(p + 3, '/') : NULL;
-	if (!p)
-		p = "/";
-	buf_append(out, p, strcspn(p, "?"));
-	if (out->err)
-		return;
-	n = http_uri_decode(out->data, out->len, false);
-	if (n < 0) {
-		out->err = -EINVAL;
-		return;
-	}
-	out->len = (size_t)n;
-	out->data[n] = 0;
-}
-
 static bool time_ok(struct cluster *c, const char *text)
 {
 	struct config *f = cluster_config(c);
@@ -50,9 +29,9 @@ int proof_add(struct cluster *c, struct http_call *call, const char *uuid)
 			      call->body,	 call->body_len};
 	int r;
 
-	call_path(call, &path);
-	if (path.err)
-		return path.err;
+	r = call_path(call->url, &path);
+	if (r < 0)
+		return r;
 	j.path = path.data;
 	snprintf(now, sizeof(now), "%lld", (long long)(wall_ns() / 1000000000));
 	sign_join_make(&j, c->id.secret, c->id.secret_len, mac);
@@ -112,8 +91,7 @@ bool proof_check_answer(struct cluster *c, const struct http_call *call, const c
 	if (!http_call_resp_header(call, "Ais-Join-Time", when, sizeof(when)) ||
 	    !http_call_resp_header(call, "Ais-Join-Sig", sig, sizeof(sig)) || !time_ok(c, when))
 		return false;
-	call_path(call, &path);
-	if (path.err)
+	if (call_path(call->url, &path) < 0)
 		return false;
 	j.path = path.data;
 	return sign_join_check(&j, c->id.secret, c->id.secret_len, sig);
