@@ -19,8 +19,21 @@ struct committer;
 struct sweeper;
 struct keylock;
 
-/* One mountpath. */
+/* Out of service: disabled by an operator, failed by an error. Detached: forgotten. */
+enum mpath_state {
+	MPATH_NONE, /* the slot is free */
+	MPATH_AVAILABLE,
+	MPATH_DISABLED,
+	MPATH_FAILED,
+	MPATH_DETACHED,
+	MPATH_STATE_NR,
+};
+
+/* One mountpath. Its slot keeps its place while the store is open. */
 struct mpath {
+	atomic_int state; /* enum mpath_state */
+	char reason[192]; /* why it is out; under the store's lock */
+	int64_t since_ns; /* wall clock of the last change of state; the same */
 	struct store *s;
 	uint32_t idx;
 	char *path;
@@ -79,5 +92,17 @@ void mpath_close(struct mpath *mp);
 bool mpath_dir_empty(int at, const char *name);
 /* Remove what a crash left: orphan blobs, temporary files, old work files. Return: 0 or errno. */
 int mpath_reap(struct mpath *mp);
+
+/**
+ * mpath_fail() - Take a mountpath out of service
+ * @mp:		the mountpath
+ * @err:	negative errno that shows it
+ * @where:	what was done, for the reason: "write", "index"
+ *
+ * Any thread; does no I/O on @mp. Of several calls the first counts and is logged.
+ */
+void mpath_fail(struct mpath *mp, int err, const char *where);
+/* May it be used? Any thread. */
+bool mpath_ok(const struct mpath *mp);
 
 #endif

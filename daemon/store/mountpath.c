@@ -12,6 +12,8 @@
 
 #include "base/cleanup.h"
 #include "base/json.h"
+#include "base/text.h"
+#include "log.h"
 #include "smap/smap.h"
 #include "store/atime.h"
 #include "store/blob.h"
@@ -312,7 +314,33 @@ int mpath_open(struct mpath *mp, const struct store_opts *o, const struct errtex
 	if (r < 0)
 		return r;
 	r = atimes_new(&mp->at);
-	return r < 0 ? fail_sys(err, mp, "start", r) : 0;
+	if (r < 0)
+		return fail_sys(err, mp, "start", r);
+	atomic_store(&mp->state, MPATH_AVAILABLE);
+	return 0;
+}
+
+/* ---- out of service ---- */
+
+void mpath_fail(struct mpath *mp, int err, const char *where)
+{
+	int was = MPATH_AVAILABLE;
+
+	if (!atomic_compare_exchange_strong(&mp->state, &was, MPATH_FAILED))
+		return;
+	pthread_mutex_lock(&mp->s->lock);
+	snprintf(mp->reason, sizeof(mp->reason), "%s: %s", where, strerror(err < 0 ? -err : err));
+	mp->since_ns = wall_ns();
+	pthread_mutex_unlock(&mp->s->lock);
+	log_error(
+		"mountpath.failed",
+		"path=%s where=%s err=\"%s\" fix=\"mend it, then: pagewire node mountpath enable\"",
+		mp->path, where, strerror(err < 0 ? -err : err));
+}
+
+bool mpath_ok(const struct mpath *mp)
+{
+	return atomic_load(&mp->state) == MPATH_AVAILABLE;
 }
 
 void mpath_close(struct mpath *mp)
