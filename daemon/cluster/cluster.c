@@ -254,8 +254,6 @@ void cluster_free(struct cluster *c)
 	if (!c)
 		return;
 	cluster_stop(c);
-	pool_free(c->disk);
-	pool_free(c->events);
 	snap_deinit(c);
 	peers_deinit(c);
 	meta_free(c->meta);
@@ -345,16 +343,31 @@ int cluster_start(struct cluster *c)
 	return 0;
 }
 
+/* What is under way ends; later changes are not told to a daemon that goes away. */
+static void stop_pools(struct cluster *c)
+{
+	struct pool *events;
+
+	pool_free(c->disk);
+	c->disk = NULL;
+	pthread_mutex_lock(&c->change_lock);
+	events = c->events;
+	c->events = NULL;
+	pthread_mutex_unlock(&c->change_lock);
+	pool_free(events);
+}
+
 void cluster_stop(struct cluster *c)
 {
-	if (!c->running)
-		return;
-	pthread_mutex_lock(&c->lock);
-	c->stopping = true;
-	pthread_cond_broadcast(&c->cond);
-	pthread_mutex_unlock(&c->lock);
-	pthread_join(c->thread, NULL);
-	c->running = false;
+	if (c->running) {
+		pthread_mutex_lock(&c->lock);
+		c->stopping = true;
+		pthread_cond_broadcast(&c->cond);
+		pthread_mutex_unlock(&c->lock);
+		pthread_join(c->thread, NULL);
+		c->running = false;
+	}
+	stop_pools(c);
 }
 
 /* ---- what it says of itself ---- */

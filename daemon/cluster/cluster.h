@@ -25,8 +25,8 @@ struct cluster_opts {
 	struct config *config; /* the node's file, over the defaults */
 	struct metrics *metrics;
 	struct pool *call;
-	/* On adoption of a new BMD (old may be NULL): targets drop buckets that are gone. Runs on
-	 * the cluster's thread; may take long. */
+	/* On adoption of a new BMD: targets drop buckets that are gone. @old is NULL once, after
+	 * the first sync. On a thread of its own, one at a time, until cluster_stop(). */
 	void (*bmd_changed)(void *ctx, const struct bmd *old, const struct bmd *now);
 	/* On adoption of another cluster config. */
 	void (*config_changed)(void *ctx, const struct config *now);
@@ -50,7 +50,7 @@ struct cluster_opts {
 int cluster_new(const struct cluster_opts *o, struct cluster **ret, char *err, size_t err_size);
 /* Start the cluster's thread: primary: form or resume; others: join, then keepalive. */
 int cluster_start(struct cluster *c);
-/* Stop the thread; members stay in the map. */
+/* Stop the thread and the callbacks, after all loops have ended; members stay in the map. */
 void cluster_stop(struct cluster *c);
 void cluster_free(struct cluster *c);
 

@@ -95,10 +95,14 @@ static void event_run(struct pool_job *j)
 	free(e);
 }
 
+/* Under change_lock. */
 static void tell(struct cluster *c, struct bmd *old, struct bmd *now, struct config *conf)
 {
-	struct change_event *e = calloc(1, sizeof(*e));
+	struct change_event *e;
 
+	if (!c->events)
+		return;
+	e = calloc(1, sizeof(*e));
 	if (!e) {
 		log_error("cluster.event", "err=\"out of memory\"; a change was not acted on");
 		return;
