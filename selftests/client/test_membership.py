@@ -284,6 +284,25 @@ def _(c):
             equal(get(c.port, "newest", n).body, n.encode(), f"{n} after {file} was damaged")
 
 
+@case("the same while no target can be asked")
+def _(c):
+    names = [n for mine in names_by_target(c, "newest").values() for n in mine]
+    create_bucket(c.port, "last")  # only the file that is damaged, and the targets, know it
+    for n in names:
+        put(c.port, "last", n, n.encode())
+    away = ("g2", "t1", "t2", "t3")
+    for node in away:
+        c.verb("stop", node)
+    if damaged(c, "bmd.json"):
+        for i in range(3):  # refused or not
+            answer(c.port, "POST", f"/v1/buckets/alone{i}?provider=ais", act("create-bck"))
+    for node in away:
+        c.verb("start", node)
+    wait_for(lambda: whole(c), WHOLE_S, "whole")
+    for n in names:
+        equal(get(c.port, "last", n).body, n.encode(), n)
+
+
 @case("a target that is stopped finishes what it sends; told twice, it ends at once")
 def _(c):
     data = bytes(range(256)) * (1 << 18)

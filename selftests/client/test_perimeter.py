@@ -313,7 +313,7 @@ def _(c):
 
 @case("request_auth off: unmarked reads are served, and nothing else")
 def _(_c):
-    with Cluster("perimeter_open", 18580, "--targets", "2", "--set",
+    with Cluster("perimeter_open", 18660, "--targets", "2", "--set",
                  "auth.intra_cluster.request_auth=false") as c:
         create_bucket(c.port, "wall")
         put(c.port, "wall", "o", b"the object")
@@ -406,7 +406,7 @@ def members_and_redirects(c):
 
 @case("signers: a gateway's redirect is taken, a target's is not; members are kept to their role")
 def _(_c):
-    with Cluster("perimeter_members", 18600, "--targets", "1") as c:
+    with Cluster("perimeter_members", 18680, "--targets", "1") as c:
         gateway, target, ports, name = members_and_redirects(c)
         primary = ports_of(c, smap(c.port)["proxy_si"]["daemon_id"])
         before = smap(c.port)
@@ -503,7 +503,7 @@ def _(c):
 
 
 def main():
-    with Cluster("perimeter", 18560, "--targets", "2") as cluster:
+    with Cluster("perimeter", 18640, "--targets", "2") as cluster:
         create_bucket(cluster.port, "wall")
         create_bucket(cluster.port, "other")
         put(cluster.port, "wall", "o", b"the object")
