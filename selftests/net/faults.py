@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Failing disks: rules of the preload shim, power cuts, small file systems."""
 
-import ctypes
 import errno
 import mmap
 import os
@@ -202,12 +201,12 @@ class Power:
 
 # ---- small file systems
 
-def mount_small(image, where, mebibytes):
+def mount_small(image, where, mebibytes, *options):
     """An ext4 of this size; it goes with the test's mount namespace."""
     with open(image, "wb") as f:
         f.truncate(mebibytes << 20)
     os.makedirs(where, exist_ok=True)
-    run("mkfs.ext4", "-q", "-F", "-m", "0", image)
+    run("mkfs.ext4", "-q", "-F", "-m", "0", *options, image)
     run("mount", "-o", "loop", image, where)
 
 
@@ -241,14 +240,6 @@ def run(*command, check=True):
     return r.stdout
 
 
-def set_open_files(pid, limit):
-    """RLIMIT_NOFILE of a running process."""
-    libc = ctypes.CDLL(None, use_errno=True)
-    new = (ctypes.c_ulong * 2)(limit, 1048576)
-    if libc.prlimit(pid, 7, new, None) < 0:
-        raise OSError(ctypes.get_errno(), "prlimit")
-
-
 # ---- steps
 
 BLOB, FOLDER, INDEX, STATE = "*/blob/*", "*/blob/??", "*/meta/data.mdb", "*/state/*"
@@ -258,6 +249,11 @@ STORE_STEPS = (("open a new blob", "open", FOLDER), ("allocate", "fallocate", BL
                ("sync the blob", "fsync", "*/blob/??/*"), ("name the blob", "link", BLOB),
                ("sync its folder", "fsync", FOLDER), ("write the index", "write", INDEX),
                ("sync the index", "fdatasync", INDEX), ("unlink the old blob", "unlink", BLOB))
+WORK, WORKS = "*/mp?/work/*", "*/mp?/work"
+WORK_STEPS = (("open a work file", "open", WORK), ("write to it", "write", WORK),
+              ("sync it", "fdatasync", WORK), ("sync the work folder", "fsync", WORKS),
+              ("set its xattr", "setxattr", WORK), ("sync it with the xattr", "fsync", WORK),
+              ("rename it", "rename", BLOB))
 STATE_STEPS = (("open a state file", "open", STATE), ("write a state file", "write", STATE),
                ("sync a state file", "fsync", STATE), ("rename a state file", "rename", STATE))
 

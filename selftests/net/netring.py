@@ -82,6 +82,7 @@ class Ring(cluster_nodes.Cluster):
                                        mountpaths=mountpaths)
         self.settings = settings or {}
         self.children, self.shims = {}, {}
+        self.open_files = {}  # RLIMIT_NOFILE by node
         self.library = None
 
     def __enter__(self):
@@ -96,6 +97,7 @@ class Ring(cluster_nodes.Cluster):
             if kind:
                 sys.stderr.write(f"--- log of {node['node']}\n{self.last_log(node, 30)}\n")
             self.kill(node["node"])
+            run("ip", "netns", "delete", node["node"], check=False)
         shutil.rmtree(self.dir, ignore_errors=True)
 
     # ---- networks
@@ -166,6 +168,8 @@ class Ring(cluster_nodes.Cluster):
         env = {k: v for k, v in os.environ.items() if k not in ("NOTIFY_SOCKET", INSIDE)}
         shim = self.shims.get(node["node"])
         preload = [f"{k}={v}" for k, v in shim.environment().items()] if shim else []
+        if node["node"] in self.open_files:
+            preload += ["prlimit", f"--nofile={self.open_files[node['node']]}"]
         with open(self.path(node, "log"), "ab") as log:
             child = subprocess.Popen(["nsenter", f"--net=/run/netns/{node['node']}", "env",
                                       *preload, os.path.realpath(cluster_nodes.DAEMON), "--config",
