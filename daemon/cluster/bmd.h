@@ -76,8 +76,11 @@ void bmd_print(const struct bmd *b, bool own, struct buf *out);
 struct bmd *bmd_get(struct bmd *b);
 void bmd_put(struct bmd *b);
 
+/* Version: newer wins, never a count. */
 int64_t bmd_version(const struct bmd *b);
+/* UUID of the metadata, set once. */
 const char *bmd_uuid(const struct bmd *b);
+/* Number of buckets. */
 size_t bmd_count(const struct bmd *b);
 /* Bucket @i in byte order of unames. Owned by @b. */
 const struct bmd_bucket *bmd_at(const struct bmd *b, size_t i);

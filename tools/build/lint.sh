@@ -26,7 +26,8 @@ suppress=(
 cache=build/cppcheck # files that did not change are not read again
 mkdir -p "$cache"
 # folders of the clean-up attributes are found through the include paths of tools/build/flags.mk
-cppcheck -q -j 2 --cppcheck-build-dir="$cache" --std=c11 --language=c --enable=warning,portability --inline-suppr \
+cppcheck -q -j 2 --cppcheck-build-dir="$cache" --std=c11 --language=c \
+	--enable=warning,portability --inline-suppr \
 	--error-exitcode=1 --template='{file}:{line}: cppcheck {id}: {message}' \
 	"${suppress[@]/#/--suppress=}" -Itools/include -I. -Idaemon -D_GNU_SOURCE \
 	"${compiled[@]}" >"$out/cppcheck" 2>&1 &

@@ -26,12 +26,14 @@
 		max_a_ > max_b_ ? max_a_ : max_b_;                                                 \
 	})
 
+/* Store @v at @p, big-endian, at any alignment. */
 static inline void put_be64(void *p, uint64_t v)
 {
 	v = htobe64(v);
 	memcpy(p, &v, sizeof(v));
 }
 
+/* The big-endian number at @p. */
 static inline uint64_t get_be64(const void *p)
 {
 	uint64_t v;
@@ -40,12 +42,14 @@ static inline uint64_t get_be64(const void *p)
 	return be64toh(v);
 }
 
+/* Store @v at @p, big-endian, at any alignment. */
 static inline void put_be32(void *p, uint32_t v)
 {
 	v = htobe32(v);
 	memcpy(p, &v, sizeof(v));
 }
 
+/* The big-endian number at @p. */
 static inline uint32_t get_be32(const void *p)
 {
 	uint32_t v;
@@ -54,6 +58,7 @@ static inline uint32_t get_be32(const void *p)
 	return be32toh(v);
 }
 
+/* @v rotated left by @n bits, 0 < @n < 64. */
 static inline uint64_t rotl64(uint64_t v, unsigned int n)
 {
 	return (v << n) | (v >> (64 - n));

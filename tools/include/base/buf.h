@@ -26,12 +26,14 @@ struct buf {
 /* A buffer freed at the end of its scope: `autobuf struct buf b = BUF_INIT;` */
 #define autobuf __attribute__((cleanup(buf_free)))
 
+/* Free what @b holds; it is an empty buffer afterwards. */
 static inline void buf_free(struct buf *b)
 {
 	free(b->data);
 	*b = (struct buf){};
 }
 
+/* Forget content and error, keep the memory. */
 static inline void buf_reset(struct buf *b)
 {
 	b->len = 0;
@@ -62,6 +64,7 @@ static inline int buf_reserve(struct buf *b, size_t n)
 	return 0;
 }
 
+/* Append @n bytes. */
 static inline void buf_append(struct buf *b, const void *p, size_t n)
 {
 	if (buf_reserve(b, n) < 0)
@@ -72,16 +75,19 @@ static inline void buf_append(struct buf *b, const void *p, size_t n)
 	b->data[b->len] = 0;
 }
 
+/* Append a C string. */
 static inline void buf_str(struct buf *b, const char *s)
 {
 	buf_append(b, s, strlen(s));
 }
 
+/* Append one byte. */
 static inline void buf_char(struct buf *b, char c)
 {
 	buf_append(b, &c, 1);
 }
 
+/* Append formatted text. */
 __attribute__((format(printf, 2, 0))) static inline void buf_vfmt(struct buf *b, const char *fmt,
 								  va_list ap)
 {
@@ -99,6 +105,7 @@ __attribute__((format(printf, 2, 0))) static inline void buf_vfmt(struct buf *b,
 	b->len += (size_t)n;
 }
 
+/* Append formatted text. */
 __attribute__((format(printf, 2, 3))) static inline void buf_fmt(struct buf *b, const char *fmt,
 								 ...)
 {
@@ -115,7 +122,7 @@ static inline const char *buf_cstr(const struct buf *b)
 	return b->data ? b->data : "";
 }
 
-/* Hands the heap string (at least "") to the caller; @b is empty afterwards. NULL after an error. */
+/* The heap string (at least ""), now the caller's; @b is empty. NULL after an error. */
 static inline char *buf_take(struct buf *b)
 {
 	char *p;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+/* Of autofd. */
 static inline void base_close_fd(int *fd)
 {
 	if (*fd >= 0)
@@ -14,11 +15,13 @@ static inline void base_close_fd(int *fd)
 	*fd = -1;
 }
 
+/* Of autofree. */
 static inline void base_free_ptr(void *p)
 {
 	free(*(void **)p);
 }
 
+/* Of autofile. */
 static inline void base_close_file(FILE **f)
 {
 	if (*f)
@@ -34,6 +37,7 @@ static inline void base_close_file(FILE **f)
 /* Any type with a destructor that takes a pointer to the variable. */
 #define autoclean(fn) __attribute__((cleanup(fn)))
 
+/* The value of *@fd, which becomes -1: ownership moves to the caller. */
 static inline int take_fd(int *fd)
 {
 	int ret = *fd;

@@ -16,6 +16,7 @@
 
 #define JSON_DEPTH_MAX 32
 
+/* Of autojson. */
 static inline void base_json_put(struct json_object **o)
 {
 	json_object_put(*o);
@@ -28,7 +29,7 @@ static inline void base_json_put(struct json_object **o)
  * json_parse() - Parse one whole JSON document
  * @text:	the document, need not be NUL-terminated
  * @len:	its length in bytes
- * @ret:	the document, written on success only; the caller's reference; NULL for a bare `null`
+ * @ret:	the document, on success only; the caller's reference; NULL for a bare `null`
  *
  * Trailing white space is allowed, anything else after the document is not.
  *

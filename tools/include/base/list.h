@@ -16,16 +16,19 @@ struct list {
 		.next = &(name), .prev = &(name)                                                   \
 	}
 
+/* Make @l an empty head, or a node that is in no list. */
 static inline void list_init(struct list *l)
 {
 	l->next = l->prev = l;
 }
 
+/* Whether a head has no nodes. */
 static inline bool list_empty(const struct list *l)
 {
 	return l->next == l;
 }
 
+/* Link @n between two neighbours. */
 static inline void list_insert_(struct list *n, struct list *prev, struct list *next)
 {
 	n->prev = prev;

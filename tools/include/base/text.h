@@ -67,6 +67,7 @@ static inline int parse_u64(const char *s, uint64_t *ret)
 	return 0;
 }
 
+/* A clock in ns. */
 static inline int64_t clock_ns(clockid_t id)
 {
 	struct timespec ts;
