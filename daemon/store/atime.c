@@ -183,7 +183,7 @@ static int flush_slice(const struct table *t, struct index *ix, unsigned int bat
 		*e = (*e)->next;
 	}
 	if (r < 0 || !n) {
-		index_abort(txn);
+		index_abort(ix, txn);
 		return r;
 	}
 	return index_commit(ix, txn);

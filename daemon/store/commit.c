@@ -245,7 +245,7 @@ static void commit_records(struct committer *c, struct list *g)
 		}
 		n = apply_all(c, g, txn);
 		if (n <= 0)
-			index_abort(txn);
+			index_abort(c->mp->ix, txn);
 	} while (n < 0);
 	if (n == 0)
 		return;

@@ -5,6 +5,10 @@
  * Reads from any thread; each call has a read transaction of its own, none stays open. Writes
  * from one thread, the committer. Errors: -ENOENT, -ENOSPC map or disk full, -EIO, -EUCLEAN a
  * damaged record.
+ *
+ * A page of the map that can not be read is a fault, and so is a tree that contradicts itself. Then
+ * the index is lost: the call and all later ones end with -EIO and never touch it again, not even
+ * to abort or close; its memory stays.
  */
 #ifndef STORE_INDEX_H
 #define STORE_INDEX_H
@@ -28,6 +32,10 @@ struct MDB_txn;
 int index_open(const char *dir, uint64_t map_bytes, bool sync, struct index **ret);
 /* NULL is fine. */
 void index_close(struct index *x);
+/* Is told once, on the thread that finds it, when the index is lost. Set it before other threads. */
+void index_watch(struct index *x, void (*lost)(void *arg), void *arg);
+/* Any thread. */
+bool index_is_lost(const struct index *x);
 
 /* The mountpath's UUID kept inside, "" before the first. Return: 0 or an errno. */
 int index_uuid(struct index *x, char uuid[INDEX_UUID_MAX]);
@@ -40,6 +48,8 @@ int index_reserve(struct index *x);
 
 /* Record of a key. */
 int index_get(struct index *x, const struct objkey *k, struct store_rec *rec);
+/* The same as a write transaction sees it. */
+int index_find(struct index *x, struct MDB_txn *txn, const struct objkey *k, struct store_rec *rec);
 /* Number of keys (records, where names are not long). */
 uint64_t index_count(struct index *x);
 
@@ -63,7 +73,7 @@ typedef enum index_step (*index_fn)(void *arg, const struct index_item *it, stru
  * @x:		the index
  * @txn:	the write transaction to see, or NULL for a read transaction of its own
  * @from:	where to begin, inclusive
- * @fn:		called for each
+ * @fn:		called for each; a fault may end it where it reads the item, so that it takes no locks
  * @arg:	for @fn
  *
  * Return: 0 at the end or when stopped; or an errno.
@@ -80,6 +90,6 @@ int index_put(struct index *x, struct MDB_txn *txn, const struct objkey *k,
 	      const struct store_rec *rec);
 int index_del(struct index *x, struct MDB_txn *txn, const struct objkey *k);
 int index_commit(struct index *x, struct MDB_txn *txn);
-void index_abort(struct MDB_txn *txn);
+void index_abort(struct index *x, struct MDB_txn *txn);
 
 #endif

@@ -54,7 +54,7 @@ static int del(uint64_t bid, const char *name)
 	ASSERT_EQ(index_begin(ix, &txn), 0);
 	r = index_del(ix, txn, &k);
 	if (r < 0)
-		index_abort(txn);
+		index_abort(ix, txn);
 	else
 		ASSERT_EQ(index_commit(ix, txn), 0);
 	return r;
@@ -98,7 +98,7 @@ static void test_abort(void)
 	ASSERT_EQ(index_begin(ix, &txn), 0);
 	ASSERT_EQ(index_put(ix, txn, &k, &rec), 0);
 	ASSERT_EQ(get(1, "a"), -ENOENT); /* a reader sees what is committed */
-	index_abort(txn);
+	index_abort(ix, txn);
 	ASSERT_EQ(get(1, "a"), -ENOENT);
 	close_index();
 }
