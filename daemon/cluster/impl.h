@@ -52,6 +52,7 @@ struct cluster {
 	size_t n_silent;
 
 	pthread_mutex_t change_lock; /* held while a version is made or adopted, and persisted */
+	atomic_bool doubt; /* older metadata was loaded: members may know better than we do */
 	bool bmd_told; /* bmd_changed has run once */
 
 	pthread_mutex_t peer_lock; /* the peers */

@@ -42,9 +42,11 @@ struct meta { /* first member of an engine's own */
  * @ret:	appended to, on success only
  * @ret_version: on success only
  *
- * Return: 0; -ENOENT never saved; -EUCLEAN saved, but every copy is damaged; or an errno.
+ * Return: 0; META_E_PREV the newest is damaged or missing, this is the version before it; -ENOENT
+ * never saved; -EUCLEAN saved, but every copy is damaged; or an errno.
  */
 int meta_load(struct meta *m, const char *name, struct buf *ret, int64_t *ret_version);
+#define META_E_PREV 1
 
 /**
  * meta_save() - Keep new versions of objects; durable on return [blocks]

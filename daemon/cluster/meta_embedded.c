@@ -152,7 +152,7 @@ static int embedded_load(struct meta *m, const char *name, struct buf *ret, int6
 	}
 	log_warn("meta.fallback", "file=%s/%s damaged or missing; version=%lld of .prev is used",
 		 e->path, file, (long long)*ret_version);
-	return 0;
+	return META_E_PREV;
 }
 
 static int write_all(int fd, const void *p, size_t n)
@@ -199,12 +199,21 @@ static int write_new(struct embedded *e, const struct meta_object *o)
 static int replace(struct embedded *e, const char *name)
 {
 	char file[META_NAME_MAX + 16], prev[META_NAME_MAX + 16], new[META_NAME_MAX + 16];
+	char tmp[META_NAME_MAX + 32];
 
 	snprintf(file, sizeof(file), "%s.json", name);
 	snprintf(prev, sizeof(prev), "%s.json.prev", name);
 	snprintf(new, sizeof(new), "%s.json.new", name);
-	if (renameat(e->dir, file, e->dir, prev) < 0 && errno != ENOENT)
+	snprintf(tmp, sizeof(tmp), "%s.json.prev.new", name);
+	if (unlinkat(e->dir, tmp, 0) < 0 && errno != ENOENT)
 		return -errno;
+	/* at no moment is there no file: one that is missing was lost */
+	if (linkat(e->dir, file, e->dir, tmp, 0) == 0) {
+		if (renameat(e->dir, tmp, e->dir, prev) < 0)
+			return -errno;
+	} else if (errno != ENOENT) {
+		return -errno;
+	}
 	if (renameat(e->dir, new, e->dir, file) < 0)
 		return -errno;
 	return 0;

@@ -175,6 +175,15 @@ static void recover(struct cluster *c)
 	}
 }
 
+static void complain_of_doubt(const struct cluster *c)
+{
+	log_warn(
+		"cluster.doubt",
+		"metadata of an earlier version was loaded; fix=\"start all members, or, to go on "
+		"with that version for good, copy each .prev in %s/meta that lost its newer file\"",
+		config_text(c->o.config, "state_dir"));
+}
+
 int primary_begin(struct cluster *c)
 {
 	struct push_opts o = {.proof = true, .all = true};
@@ -189,6 +198,8 @@ int primary_begin(struct cluster *c)
 		log_error("cluster.begin", "err=\"%s\"; trying again", strerror(-r));
 		return r;
 	}
+	if (c->doubt)
+		complain_of_doubt(c);
 	c->joined = true;
 	push_newest(c, &o, NULL);
 	c->ready = true;
@@ -204,8 +215,13 @@ void primary_tick(struct cluster *c)
 	struct config *f = cluster_config(c);
 	bool all = peers_sweep(c, m);
 
-	if (!c->started &&
-	    (all || mono_ns() - c->start_ns >= config_ns(f, "timeout.startup_time"))) {
+	/*
+	 * On older metadata nothing is changed before all members have been heard: who adopted a
+	 * version made from it would drop what it does not know of.
+	 */
+	if (!c->started && (all || (!c->doubt && mono_ns() - c->start_ns >=
+							 config_ns(f, "timeout.startup_time")))) {
+		c->doubt = false;
 		c->started = true;
 		log_info("cluster.started", "smap=%lld gateways=%zu targets=%zu%s",
 			 (long long)smap_version(m), smap_count(m, SMAP_ROLE_GATEWAY),

@@ -312,7 +312,10 @@ static int load_one(struct cluster *c, const char *name, struct buf *text, char 
 		snprintf(err, err_size, "%s/meta/%s.json: %s; restore it from a backup",
 			 config_text(c->o.config, "state_dir"), name,
 			 r == -EUCLEAN ? "it and its .prev are damaged" : strerror(-r));
-	return r;
+	if (r != META_E_PREV)
+		return r;
+	c->doubt = true;
+	return 0;
 }
 
 static int load_smap(struct cluster *c, struct smap **ret, char *err, size_t err_size)
@@ -365,6 +368,8 @@ int snap_load(struct cluster *c, char *err, size_t err_size)
 	r = load_smap(c, &c->smap, err, err_size);
 	if (!r)
 		r = load_bmd(c, &c->bmd, err, err_size);
+	if (!r && smap_version(c->smap) && !bmd_version(c->bmd) && !*bmd_uuid(c->bmd))
+		c->doubt = true; /* both files are gone */
 	if (!r)
 		r = load_conf(c, &c->config, err, err_size);
 	if (!r)
