@@ -237,8 +237,13 @@ void api_store_error(struct api *a, struct http_txn *t, int err, const struct bm
 		http_error(t, 507, NULL, "%s: out of space for %s", node, buf_cstr(&name));
 		break;
 	case -ENAMETOOLONG:
+	case -EBADMSG: /* a body of another length than announced */
 	case -EINVAL:
 		http_error(t, 400, NULL, "%s: %s: %s", node, buf_cstr(&name), strerror(-err));
+		break;
+	case -EAGAIN: /* a bounded queue is full: nothing was begun */
+		http_error(t, 503, NULL, "%s: busy, try again: %s", node, buf_cstr(&name));
+		http_header(t, "Retry-After", "1");
 		break;
 	default:
 		http_error(t, 500, NULL, "%s: %s: %s", node, buf_cstr(&name), strerror(-err));

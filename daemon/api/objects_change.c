@@ -86,7 +86,7 @@ static int patch_pairs(struct obj *o, struct json_object *value)
 		return 0;
 	json_object_object_foreach (value, key, v) {
 		r = -EINVAL;
-		if (!v || json_object_is_type(v, json_type_string))
+		if (!v || api_json_text(v))
 			r = store_custom_add(&o->custom, key, v ? json_object_get_string(v) : "");
 		if (r == -EMSGSIZE)
 			http_error(o->t, 400, NULL,

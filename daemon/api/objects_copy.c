@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "api/objects.h"
+#include "api/target.h"
 #include "base/cleanup.h"
 #include "base/json.h"
 
@@ -179,6 +180,12 @@ static int parse_to(struct obj *o)
 		http_error(o->t, 400, NULL,
 			   "invalid object_to \"%s\" (want provider/@uuid#ns/bucket/object)",
 			   uname);
+		return -EINVAL;
+	}
+	if (!api_provider(o->to_name.provider)) {
+		http_error(o->t, 400, "ErrInvalidBackendProvider",
+			   "invalid backend provider \"%s\" in object_to \"%s\"",
+			   o->to_name.provider, uname);
 		return -EINVAL;
 	}
 	why = smap_object_name_check(o->to_object, strlen(o->to_object));

@@ -145,6 +145,8 @@ static int put_start(struct obj *o)
 	po.want_type = o->want_type;
 	po.want_value = o->want_value;
 	r = store_put_begin(o->a->store, &o->sb, o->tg.object, &po, &o->put);
+	if (r == -EMSGSIZE)
+		return custom_error(o, r, "");
 	if (r < 0)
 		obj_store_error(o, r);
 	return r;

@@ -7,23 +7,17 @@
 #include "jobs/jobs.h"
 #include "store/store.h"
 
-struct pool;
-
-struct purge_opts {
-	struct jobs *jobs;
-	struct store *store;
-	struct pool *io;
-};
-
 /**
  * purge_buckets() - Act on a new version of the bucket metadata
- * @o:		copied; what it points to must outlive the io pool
- * @old:	the version before, NULL at the first one after a start
+ * @jobs:	jobs of buckets that are gone are aborted
+ * @s:		objects of them are removed
+ * @old:	the version before, NULL at the first one after a start: then all buckets count that
+ *		were destroyed while this node was away
  * @now:	the new one
  *
- * Jobs of buckets that are gone are aborted; their objects are removed on the io pool, at the first
- * version those of all buckets that were destroyed while this node was away. Any thread.
+ * Blocks on the disk: on the cluster's thread for events.
  */
-void purge_buckets(const struct purge_opts *o, const struct bmd *old, const struct bmd *now);
+void purge_buckets(struct jobs *jobs, struct store *s, const struct bmd *old,
+		   const struct bmd *now);
 
 #endif
