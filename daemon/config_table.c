@@ -81,6 +81,13 @@ const struct config_key config_keys[] = {
 	     "longest JSON body that is read into memory"),
 	INT("http.max_connections", "10000", 1, 1000000, H,
 	    "most connections of one listener; more are closed at once"),
+	INT("http.max_connections_peer", "8192", 1, 1000000, H,
+	    "most connections of one client address on one network; of IPv6, of one /64"),
+	INT("http.max_requests", "8192", 1, 1000000, H,
+	    "most requests in flight on the public and data networks; more are answered 503"),
+	SIZE("http.max_memory", "256MiB", 1 * MIB, 1 * TIB, H,
+	     "memory of request bodies, beyond 32KiB for each, and as much again of produced "
+	     "answers"),
 	SIZE("http.max_body", "5TiB", 1, 1 * EIB, H, "largest object that a PUT may store"),
 	SIZE("http.drain_bytes", "1GiB", 0, 1 * TIB, H,
 	     "most bytes of a redirected body that are read and dropped before the connection is "

@@ -41,7 +41,11 @@ enum metric {
 	METRIC_AUTH_DENIED_N, /* pagewire: requests refused by the perimeter */
 	METRIC_CONN_N, /* pagewire: connections accepted */
 	METRIC_CONN_REFUSED_N, /* pagewire: connections over a limit */
+	METRIC_CONN_REFUSED_PEER_N, /* pagewire: those of them that their address has too many of */
 	METRIC_HTTP_BAD_N, /* pagewire: malformed requests */
+	METRIC_HTTP_ABORT_N, /* pagewire: requests whose peer went away */
+	METRIC_HTTP_BUSY_N, /* pagewire: requests there was no room for */
+	METRIC_BODY_SHORT_N, /* pagewire: responses whose source ended early */
 	METRIC_COMMIT_GROUPS_N, /* pagewire: index commits */
 	METRIC_COMMIT_OBJS_N, /* pagewire: objects in them */
 	METRIC_ORPHANS_N, /* pagewire: orphan blobs reaped */

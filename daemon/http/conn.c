@@ -34,7 +34,18 @@ static int handler_step(struct http_conn *c)
 
 static int late_end(struct http_conn *c)
 {
-	return c->state == CONN_IDLE ? -ECANCELED : -ETIMEDOUT;
+	(void)c;
+	return -ETIMEDOUT;
+}
+
+/* Time to close, unless a request has come that nobody has looked at yet. */
+static int late_idle(struct http_conn *c)
+{
+	int r;
+
+	c->readable = true;
+	r = http_conn_idle_step(c);
+	return r == -EAGAIN ? -ECANCELED : r;
 }
 
 static int late_answer(struct http_conn *c)
@@ -70,7 +81,7 @@ static const struct conn_step {
 	int (*late)(struct http_conn *c); /* then: as run */
 } steps[CONN_NR] = {
 	[CONN_IDLE] = {"idle", http_conn_idle_step, EPOLLIN, BIT(CONN_HEAD), LIMIT(idle_ms),
-		       late_end},
+		       late_idle},
 	[CONN_HEAD] = {"head", http_conn_head_step, EPOLLIN, BIT(CONN_HANDLER) | BIT(CONN_REPLY),
 		       LIMIT(head_ms), late_answer},
 	[CONN_HANDLER] = {"handler", handler_step, 0,
@@ -166,7 +177,10 @@ static void conn_event(struct loop_fd *f, uint32_t events)
 		http_conn_turn(c);
 		return;
 	}
-	if (failed || loop_fd_mod(f, 0) < 0)
+	/* a request to come makes no difference now; the end of the peer's half does */
+	if (events & EPOLLRDHUP)
+		atomic_store(&c->gone, true);
+	if (failed || loop_fd_mod(f, events & EPOLLRDHUP ? 0 : EPOLLRDHUP) < 0)
 		http_conn_die(c, -ECONNRESET);
 }
 
@@ -202,6 +216,35 @@ static void peer_text(const struct sockaddr *sa, char out[64])
 	}
 }
 
+/* A place for one more connection. Return: 0; -EAGAIN over a limit; -ENOMEM. */
+static int place_take(struct http_conn *c, const struct sockaddr *sa)
+{
+	struct bounds *b = conn_bounds(c);
+	const struct http_limits *lim = conn_limits(c);
+	int r;
+
+	if (c->from->n_conns >= lim->max_conns)
+		return -EAGAIN;
+	if (!bound_take(&b->conns, !conn_unbound(c), lim->max_conns_all))
+		return -EAGAIN;
+	r = bounds_peer_take(b, sa, c->from->net, lim->max_conns_peer, &c->from_peer);
+	if (r < 0) {
+		bound_give(&b->conns, !conn_unbound(c));
+		if (r == -EAGAIN)
+			metrics_add(c->hl->server->opts.metrics, METRIC_CONN_REFUSED_PEER_N, 1);
+		return r;
+	}
+	c->from->n_conns++;
+	return 0;
+}
+
+static void place_give(struct http_conn *c)
+{
+	bound_give(&conn_bounds(c)->conns, !conn_unbound(c));
+	bounds_peer_give(conn_bounds(c), c->from_peer);
+	c->from->n_conns--;
+}
+
 int http_conn_new(struct listener *from, int fd, const struct sockaddr *sa)
 {
 	struct http_conn *c = calloc(1, sizeof(*c));
@@ -217,14 +260,18 @@ int http_conn_new(struct listener *from, int fd, const struct sockaddr *sa)
 	c->fd = (struct loop_fd){.fd = fd, .events = EPOLLIN, .cb = conn_event};
 	c->timer.cb = conn_late;
 	peer_text(sa, c->peer);
-	r = loop_fd_add(c->hl->loop, &c->fd);
+	r = place_take(c, sa);
+	if (r == 0) {
+		r = loop_fd_add(c->hl->loop, &c->fd);
+		if (r < 0)
+			place_give(c);
+	}
 	if (r < 0) {
 		free(c);
 		return r;
 	}
 	http_link_plain(&c->link, fd);
 	list_add_tail(&c->hl->conns, &c->node);
-	from->n_conns++;
 	metrics_add(c->hl->server->opts.metrics, METRIC_CONN_N, 1);
 	wait_for(c);
 	return 0;
@@ -243,9 +290,15 @@ static void conn_free(struct http_conn *c, int err)
 	if (c->txn)
 		http_txn_end(c->txn, err);
 	list_del(&c->node);
-	c->from->n_conns--;
 	free(c);
 	http_loop_left(hl);
+}
+
+/* The peer went away, or was too slow, in the middle of a request. */
+static void count_abort(const struct http_conn *c, int err)
+{
+	if (c->txn && !c->txn->told && (err == -ECONNRESET || err == -EPIPE || err == -ETIMEDOUT))
+		metrics_add(c->hl->server->opts.metrics, METRIC_HTTP_ABORT_N, 1);
 }
 
 void http_conn_die(struct http_conn *c, int err)
@@ -254,10 +307,12 @@ void http_conn_die(struct http_conn *c, int err)
 
 	if (!c->dead) {
 		c->dead = true;
+		count_abort(c, err);
 		atomic_store(&c->gone, true);
 		loop_timer_cancel(c->hl->loop, &c->timer);
 		loop_fd_del(&c->fd);
 		c->link.ops->close(&c->link);
+		place_give(c);
 		c->in.off = c->in.len;
 		http_conn_in_release(c);
 		if (c->state == CONN_RECEIVE && c->txn->act == ACT_NONE)

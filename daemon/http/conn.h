@@ -18,6 +18,7 @@
 #include <sys/socket.h>
 
 #include "base/list.h"
+#include "http/bounds.h"
 #include "http/chunked.h"
 #include "http/http.h"
 #include "http/link.h"
@@ -29,6 +30,9 @@
 #define CONN_TURN_REQS 32 /* requests served from the buffer in a turn */
 #define CONN_IN_SIZE 16384 /* first size of the read buffer */
 #define CONN_PIECE (1U << 20) /* handed to a sink at once */
+#define CONN_PIECE_MIN 16384 /* of a piece, whatever the others hold */
+#define CONN_KEPT_MIN 65536 /* of a collected body and of an answer, likewise */
+#define CONN_SQUEEZE_MS 100 /* between two looks for memory that is held and not used */
 #define CONN_SCRATCH 65536 /* where unwanted bytes go */
 #define CONN_MIN_BYTES 1024 /* of a body in limits.body_ms, or it counts as no progress */
 #define CONN_LINGER_MS 2000 /* for the peer to close after a last response */
@@ -53,6 +57,7 @@ struct http_loop { /* a server's part on one loop */
 	struct list listeners, conns;
 	char *spare_in; /* one idle read buffer of CONN_IN_SIZE */
 	char *scratch; /* CONN_SCRATCH, made when first needed */
+	int64_t squeezed_ns; /* when memory was last looked for */
 	int64_t date_s;
 	char date[30];
 	bool draining;
@@ -65,6 +70,7 @@ struct http_server {
 	struct http_server_opts opts;
 	pthread_mutex_t lock; /* of loops */
 	struct list loops;
+	struct bounds bounds;
 };
 
 struct listener {
@@ -86,6 +92,7 @@ struct http_conn {
 	struct list node; /* in the http_loop */
 	struct http_loop *hl;
 	struct listener *from;
+	struct bounds_peer *from_peer;
 	struct loop_fd fd;
 	struct loop_timer timer;
 	struct http_link link;
@@ -97,7 +104,7 @@ struct http_conn {
 	bool rearm; /* progress: the state's time starts anew */
 	bool seen_crlf; /* the one empty line before a request line was taken */
 	bool dead;
-	atomic_bool gone; /* for http_gone() */
+	atomic_bool gone; /* for http_gone(): closed, or the peer's half is */
 	size_t budget, reqs; /* left of this turn */
 	size_t moved; /* body bytes since the state's time began */
 	uint64_t linger_ms, linger_bytes;
@@ -119,6 +126,7 @@ struct body_in {
 struct piece {
 	char *data;
 	size_t len, cap;
+	bool full; /* it is as large as it may be now */
 };
 
 struct rx { /* a body on its way into a sink */
@@ -149,7 +157,9 @@ struct txn {
 	bool begun; /* the head is made */
 	bool closing; /* the head says Connection: close */
 	bool told; /* opts.after was called */
+	bool admitted; /* counted as in flight */
 	size_t interim; /* bytes of 100 Continue yet to send */
+	size_t kept_body, kept_answer; /* what t.body and t.resp.bytes took of the bounds */
 	struct buf out; /* head */
 	uint64_t sent; /* of head and body */
 	uint64_t body_len;
@@ -169,6 +179,18 @@ static inline void conn_moved(struct http_conn *c, size_t n)
 		c->moved = 0;
 		c->rearm = true;
 	}
+}
+
+/* The bounds of all connections together. */
+static inline struct bounds *conn_bounds(const struct http_conn *c)
+{
+	return &c->hl->server->bounds;
+}
+
+/* Whether the bounds are for others: members are few, and their calls keep the cluster alive. */
+static inline bool conn_unbound(const struct http_conn *c)
+{
+	return c->from->net == SMAP_NET_CONTROL;
 }
 
 /* The limits of the server. */

@@ -22,15 +22,33 @@ void http_conn_in_release(struct http_conn *c)
 		c->hl->spare_in = c->in.data;
 	else
 		free(c->in.data);
+	if (c->in.cap > CONN_IN_SIZE)
+		bound_give(&conn_bounds(c)->bodies, c->in.cap - CONN_IN_SIZE);
 	c->in = (struct conn_buf){};
+}
+
+static int in_grow(struct http_conn *c, size_t cap)
+{
+	atomic_size_t *used = &conn_bounds(c)->bodies;
+	size_t more = c->in.cap ? cap - c->in.cap : 0; /* the first size is everybody's */
+	char *p;
+
+	if (!bound_take(used, more, conn_limits(c)->max_memory))
+		return -ENOBUFS;
+	p = realloc(c->in.data, cap);
+	if (!p) {
+		bound_give(used, more);
+		return -ENOMEM;
+	}
+	c->in.data = p;
+	c->in.cap = cap;
+	return 0;
 }
 
 /* Room behind what is there: from the spare, by moving, or by growing. */
 static int in_room(struct http_conn *c)
 {
 	struct conn_buf *b = &c->in;
-	size_t cap;
-	char *p;
 
 	if (!b->data && c->hl->spare_in) {
 		*b = (struct conn_buf){.data = c->hl->spare_in, .cap = CONN_IN_SIZE};
@@ -43,13 +61,7 @@ static int in_room(struct http_conn *c)
 	}
 	if (b->len < b->cap)
 		return 0;
-	cap = b->cap ? b->cap * 2 : CONN_IN_SIZE;
-	p = realloc(b->data, cap);
-	if (!p)
-		return -ENOMEM;
-	b->data = p;
-	b->cap = cap;
-	return 0;
+	return in_grow(c, b->cap ? b->cap * 2 : CONN_IN_SIZE);
 }
 
 /* recv, counted; a short one says that the socket is empty now. Return: bytes, or negative. */
@@ -114,9 +126,13 @@ int http_conn_bad(struct http_conn *c, const struct http_fault *f)
 
 	if (!x)
 		return -ENOMEM;
-	metrics_add(c->hl->server->opts.metrics, METRIC_HTTP_BAD_N, 1);
 	x->broken = true;
-	http_error(&x->t, f->status, NULL, "%s", f->why);
+	if (f->status == 503) {
+		http_busy(&x->t, f->why);
+	} else {
+		metrics_add(c->hl->server->opts.metrics, METRIC_HTTP_BAD_N, 1);
+		http_error(&x->t, f->status, NULL, "%s", f->why);
+	}
 	x->act = ACT_REPLY;
 	return CONN_REPLY;
 }
@@ -171,6 +187,7 @@ static bool head_skip_crlf(struct http_conn *c)
 
 int http_conn_head_step(struct http_conn *c)
 {
+	static const struct http_fault full = {503, "too much memory in use by others"};
 	struct http_fault f;
 	int r;
 
@@ -190,6 +207,8 @@ int http_conn_head_step(struct http_conn *c)
 		if (r > 0)
 			return http_conn_bad(c, &f);
 		r = in_fill(c);
+		if (r == -ENOBUFS)
+			return http_conn_bad(c, &full);
 		if (r < 0)
 			return r;
 	}
@@ -305,14 +324,43 @@ static int collect_failed(struct http_conn *c, int err)
 	static const struct http_fault chunks = {400, "malformed chunked body"};
 	struct txn *x = c->txn;
 
-	if (err == -EBADMSG)
+	switch (err) {
+	case -EBADMSG:
 		return http_conn_bad(c, &chunks);
-	if (err != -EFBIG && err != -ENOMEM)
+	case -EFBIG:
+		http_error(&x->t, 413, NULL, "request body too large");
+		break;
+	case -ENOBUFS:
+		http_busy(&x->t, "too much memory in use by request bodies");
+		break;
+	case -ENOMEM:
+		http_busy(&x->t, "out of memory");
+		break;
+	default:
 		return err;
-	http_error(&x->t, err == -EFBIG ? 413 : 503, NULL, "%s",
-		   err == -EFBIG ? "request body too large" : "out of memory");
+	}
+	http_txn_body_drop(x);
 	x->act = ACT_REPLY;
 	return CONN_REPLY;
+}
+
+/* Room for more of a body. What is beyond everybody's share is taken from the bounds. */
+static int collect_room(struct http_conn *c, struct txn *x)
+{
+	struct buf *to = &x->t.body;
+	size_t room = MAX(to->len, (size_t)16384), more;
+
+	if (x->t.req.length > 0)
+		room = (size_t)MIN((uint64_t)room, x->body.left);
+	if (buf_reserve(to, room) < 0)
+		return -ENOMEM;
+	if (to->cap <= CONN_KEPT_MIN + x->kept_body || conn_unbound(c))
+		return (int)room;
+	more = to->cap - CONN_KEPT_MIN - x->kept_body;
+	if (!bound_take(&conn_bounds(c)->bodies, more, conn_limits(c)->max_memory))
+		return -ENOBUFS;
+	x->kept_body += more;
+	return (int)room;
 }
 
 int http_conn_collect_step(struct http_conn *c)
@@ -328,13 +376,10 @@ int http_conn_collect_step(struct http_conn *c)
 	if (r < 0)
 		return r;
 	while (!x->body.done) {
-		size_t room = MAX(to->len, (size_t)16384);
-
-		if (x->t.req.length > 0)
-			room = (size_t)MIN((uint64_t)room, x->body.left);
-		if (buf_reserve(to, room) < 0)
-			return collect_failed(c, -ENOMEM);
-		n = http_body_read(c, to->data + to->len, room);
+		n = collect_room(c, x);
+		if (n < 0)
+			return collect_failed(c, (int)n);
+		n = http_body_read(c, to->data + to->len, (size_t)n);
 		if (n == -EAGAIN)
 			return -EAGAIN;
 		if (n < 0)

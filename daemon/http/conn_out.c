@@ -49,6 +49,21 @@ static bool resp_usable(const struct http_resp *resp)
 	       (resp->body != HTTP_BODY_STREAM || resp->stream);
 }
 
+/* A large answer is kept until its reader has it: all of them together are bounded. */
+static void answer_keep(struct http_conn *c, struct txn *x)
+{
+	struct http_resp *resp = &x->t.resp;
+	size_t n;
+
+	if (resp->body != HTTP_BODY_BYTES || resp->bytes.cap <= CONN_KEPT_MIN || conn_unbound(c))
+		return;
+	n = resp->bytes.cap - CONN_KEPT_MIN;
+	if (bound_take(&conn_bounds(c)->answers, n, conn_limits(c)->max_memory))
+		x->kept_answer = n;
+	else
+		http_busy(&x->t, "too much memory in use by answers");
+}
+
 /* Make the head. Return: 0 or -ENOMEM. */
 static int head_make(struct http_conn *c, struct txn *x)
 {
@@ -61,6 +76,7 @@ static int head_make(struct http_conn *c, struct txn *x)
 				  x->t.req.path);
 		http_error(&x->t, 500, NULL, "the response could not be made");
 	}
+	answer_keep(c, x);
 	if (o->before_head)
 		o->before_head(o->ctx, &x->t);
 	x->closing = must_close(c, x);
@@ -132,6 +148,7 @@ static int stream_failed(struct http_conn *c, struct txn *x, ssize_t r)
 
 	if (r == -EPIPE || r == -ECONNRESET || r == -ETIMEDOUT)
 		return (int)r;
+	metrics_add(c->hl->server->opts.metrics, METRIC_BODY_SHORT_N, 1);
 	log_error("http.body_short", "peer=%s path=\"%s\" sent=%llu of=%llu err=\"%s\"", c->peer,
 		  x->t.req.path, done, (unsigned long long)x->body_len,
 		  r ? strerror((int)-r) : "source ended early");

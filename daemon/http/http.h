@@ -86,7 +86,8 @@ bool http_param_true(const struct http_txn *t, const char *name);
  * @p:		the pool; NULL: at once, on the loop
  * @fn:		the continuation
  *
- * A full pool is answered 503 with Retry-After.
+ * A full pool is answered 503 with Retry-After, and so is one request too many of a node, unless
+ * it came on the control network. What is answered without a pool and a body is never refused.
  */
 void http_run(struct http_txn *t, struct pool *p, void (*fn)(struct http_txn *t));
 
@@ -97,7 +98,8 @@ void http_run(struct http_txn *t, struct pool *p, void (*fn)(struct http_txn *t)
  * @p:		pool for @fn; NULL: the loop
  * @fn:		the continuation
  *
- * Also right for requests without a body. Sends 100 Continue if asked for.
+ * Also right for requests without a body. Sends 100 Continue if asked for. When bodies take all the
+ * memory they may, it is answered 503 with Retry-After.
  */
 void http_collect(struct http_txn *t, size_t max, struct pool *p, void (*fn)(struct http_txn *t));
 
@@ -120,12 +122,16 @@ struct http_sink {
  * @max:	bytes; more is 413 and abort
  * @sink:	static
  *
- * At most two pieces of 1 MiB are in memory; the socket waits for the sink. Sends 100 Continue.
+ * At most two pieces of 1 MiB are in memory; the socket waits for the sink. When bodies take all
+ * the memory they may, pieces are small, but the body goes on. Sends 100 Continue.
  * Needs opts.io. A body whose chunks are malformed or that stops is answered 400 or 408.
  */
 void http_receive(struct http_txn *t, uint64_t max, const struct http_sink *sink);
 
-/* Whether the peer has gone: work for it may stop. Any thread. */
+/*
+ * Whether the peer has gone, or has closed its half: work for it may stop. An answer to half a
+ * connection is still sent. Any thread.
+ */
 bool http_gone(const struct http_txn *t);
 
 /* ---- answers ---- */

@@ -51,7 +51,7 @@ int http_conn_receive_step(struct http_conn *c);
 /* The engine gives up on the body: abort, then reply with @f. */
 void http_rx_fail(struct txn *x, const struct http_fault *f);
 /* Free the pieces. */
-void http_rx_free(struct rx *rx);
+void http_rx_free(struct txn *x);
 
 /* ---- txn.c: transactions ---- */
 
@@ -63,6 +63,12 @@ void http_txn_told(struct txn *x, int err);
 void http_txn_end(struct txn *x, int err);
 /* What the handler decided, from any thread. */
 void http_txn_act(struct txn *x, enum txn_act act);
+/* Fill in 503 with Retry-After. */
+void http_busy(struct http_txn *t, const char *why);
+/* Free t->body, and give back what it took. */
+void http_txn_body_drop(struct txn *x);
+/* Count it as in flight, if not yet. Return: false when there are too many. */
+bool http_txn_admit(struct txn *x);
 /* Call x->fn where it belongs; on the loop's thread. */
 void http_txn_continue(struct txn *x);
 

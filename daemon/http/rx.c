@@ -17,13 +17,6 @@ static struct pool *rx_pool(struct txn *x)
 	return x->t.server->opts.io;
 }
 
-void http_rx_free(struct rx *rx)
-{
-	free(rx->fill.data);
-	free(rx->busy.data);
-	*rx = (struct rx){};
-}
-
 /* ---- on the pool ---- */
 
 static void abort_job(struct pool_job *j)
@@ -65,9 +58,10 @@ static void rx_abort(struct txn *x)
 	if (rx->ending)
 		return;
 	rx->ending = true;
-	http_error(&x->t, rx->fault.status, NULL, "%s", rx->fault.why);
 	if (rx->fault.status == 503)
-		http_header(&x->t, "Retry-After", "1");
+		http_busy(&x->t, rx->fault.why);
+	else
+		http_error(&x->t, rx->fault.status, NULL, "%s", rx->fault.why);
 	rx->job.fn = abort_job;
 	pool_continue(rx_pool(x), &rx->job);
 }
@@ -103,6 +97,7 @@ static void piece_submit(struct txn *x)
 
 	rx->busy = rx->fill;
 	rx->fill = p;
+	rx->fill.full = false;
 	rx->job.fn = piece_job;
 	rx->idle.fn = sink_idle;
 	rx->writing = true;
@@ -118,41 +113,134 @@ static void piece_submit(struct txn *x)
 	}
 }
 
-/* Room for more in the piece being filled, at most CONN_PIECE altogether. */
-static int piece_room(struct txn *x, struct piece *p)
+/* ---- memory of pieces ---- */
+
+/* How much of a piece is taken from the bounds. */
+static size_t piece_bound(size_t cap)
 {
-	size_t cap = CONN_PIECE;
+	return cap > CONN_PIECE_MIN ? cap - CONN_PIECE_MIN : 0;
+}
+
+static void piece_free(struct http_conn *c, struct piece *p)
+{
+	bound_give(&conn_bounds(c)->bodies, piece_bound(p->cap));
+	free(p->data);
+	*p = (struct piece){};
+}
+
+void http_rx_free(struct txn *x)
+{
+	piece_free(x->t.conn, &x->rx.fill);
+	piece_free(x->t.conn, &x->rx.busy);
+	x->rx = (struct rx){};
+}
+
+/* Whether a piece waits for a peer, and for nobody else. */
+static bool piece_waits(const struct http_conn *c)
+{
+	const struct rx *rx;
+
+	if (c->dead || c->state != CONN_RECEIVE || c->txn->act != ACT_NONE)
+		return false;
+	rx = &c->txn->rx;
+	return !rx->writing && !rx->last && !rx->ending && !rx->fault.status &&
+	       rx->fill.cap > CONN_PIECE_MIN;
+}
+
+/*
+ * Memory is short: what slow peers of this loop have sent goes to their sinks, so that they hold
+ * no more than their share while they send nothing.
+ */
+static void squeeze(struct http_conn *but)
+{
+	struct http_loop *hl = but->hl;
+	int64_t now = loop_now_ns(hl->loop);
+	struct list *pos;
+
+	if (hl->squeezed_ns && now - hl->squeezed_ns < CONN_SQUEEZE_MS * INT64_C(1000000))
+		return;
+	hl->squeezed_ns = now;
+	list_for_each (pos, &hl->conns) {
+		struct http_conn *c = list_entry(pos, struct http_conn, node);
+
+		if (c == but || !piece_waits(c))
+			continue;
+		if (c->txn->rx.fill.len)
+			piece_submit(c->txn);
+		else
+			piece_free(c, &c->txn->rx.fill);
+	}
+}
+
+/* Return: 0; 1 when it may not be larger now; -ENOMEM. */
+static int piece_grow(struct http_conn *c, struct piece *p, size_t cap)
+{
+	atomic_size_t *used = &conn_bounds(c)->bodies;
+	size_t more = piece_bound(cap) - piece_bound(p->cap);
 	char *data;
+
+	if (more && !bound_take(used, more, conn_limits(c)->max_memory)) {
+		squeeze(c);
+		if (p->cap)
+			return 1;
+		cap = CONN_PIECE_MIN;
+		more = 0;
+	}
+	data = realloc(p->data, cap);
+	if (!data) {
+		bound_give(used, more);
+		return p->cap ? 1 : -ENOMEM;
+	}
+	p->data = data;
+	p->cap = cap;
+	return 0;
+}
+
+/* Room for more in the piece being filled, at most CONN_PIECE altogether. As piece_grow(). */
+static int piece_room(struct http_conn *c, struct txn *x)
+{
+	struct piece *p = &x->rx.fill;
+	size_t cap = CONN_PIECE;
 
 	if (p->len < p->cap)
 		return 0;
 	if (x->t.req.length < 0)
 		cap = p->cap ? CONN_PIECE : CONN_SCRATCH;
-	else if (!p->cap)
-		cap = (size_t)MIN((uint64_t)CONN_PIECE, x->body.left);
-	data = realloc(p->data, cap);
-	if (!data)
-		return -ENOMEM;
-	p->data = data;
-	p->cap = cap;
-	return 0;
+	else
+		cap = (size_t)MIN((uint64_t)CONN_PIECE, p->len + x->body.left);
+	return piece_grow(c, p, cap);
+}
+
+/* An idle body has no piece when others need the memory. */
+static void pieces_rest(struct http_conn *c, struct rx *rx)
+{
+	if (rx->fill.len || !bound_tight(&conn_bounds(c)->bodies, conn_limits(c)->max_memory))
+		return;
+	piece_free(c, &rx->fill);
+	if (!rx->writing)
+		piece_free(c, &rx->busy);
 }
 
 /* Read until the piece is full or the body whole. Return: 0, -EAGAIN, or another errno. */
 static int piece_fill(struct http_conn *c, struct txn *x)
 {
 	struct piece *p = &x->rx.fill;
-	ssize_t n;
-	int r;
 
-	while (!x->body.done && p->len < CONN_PIECE) {
-		r = piece_room(x, p);
-		if (r < 0)
-			return r;
-		n = http_body_read(c, p->data + p->len, p->cap - p->len);
+	while (!x->body.done && !p->full) {
+		ssize_t n = piece_room(c, x);
+
+		if (n == 0)
+			n = http_body_read(c, p->data + p->len, p->cap - p->len);
+		else if (n > 0)
+			p->full = true;
+		if (n == -EAGAIN)
+			pieces_rest(c, &x->rx);
 		if (n < 0)
 			return (int)n;
-		p->len += (size_t)n;
+		if (!p->full)
+			p->len += (size_t)n;
+		if (p->len == CONN_PIECE)
+			p->full = true;
 	}
 	return 0;
 }
@@ -177,6 +265,8 @@ int http_conn_receive_step(struct http_conn *c)
 	struct rx *rx = &x->rx;
 	int r = 0;
 
+	if (rx->fault.status)
+		http_rx_fail(x, &rx->fault); /* there was no room for it */
 	if (x->t.req.length > 0 && (uint64_t)x->t.req.length > x->body.max)
 		r = rx_failed(x, -EFBIG);
 	while (r == 0) {
@@ -184,7 +274,7 @@ int http_conn_receive_step(struct http_conn *c)
 			return CONN_REPLY;
 		if (rx->last)
 			return CONN_HANDLER; /* the sink ends it */
-		if (rx->fault.status || (rx->writing && rx->fill.len == CONN_PIECE) ||
+		if (rx->fault.status || (rx->writing && rx->fill.full) ||
 		    (rx->writing && x->body.done)) {
 			c->wants = 0;
 			return -EAGAIN;

@@ -30,6 +30,7 @@ int http_server_new(const struct http_server_opts *opts, struct http_server **re
 	s->opts = *opts;
 	pthread_mutex_init(&s->lock, NULL);
 	list_init(&s->loops);
+	bounds_init(&s->bounds);
 	*ret = s;
 	return 0;
 }
@@ -133,6 +134,7 @@ void http_server_free(struct http_server *s)
 		return;
 	list_for_each_safe (pos, tmp, &s->loops)
 		hl_free(list_entry(pos, struct http_loop, node));
+	bounds_deinit(&s->bounds);
 	pthread_mutex_destroy(&s->lock);
 	free(s);
 }
@@ -172,15 +174,27 @@ static bool accept_failed(struct listener *ln, int err)
 	}
 }
 
+/* Say why, as far as that goes without waiting for the peer. */
+static void refuse(struct listener *ln, int fd)
+{
+	static const char text[] = "HTTP/1.1 503 Service Unavailable\r\n"
+				   "Retry-After: 1\r\n"
+				   "Content-Length: 0\r\n"
+				   "Connection: close\r\n\r\n";
+	struct http_link link;
+
+	metrics_add(ln->hl->server->opts.metrics, METRIC_CONN_REFUSED_N, 1);
+	http_link_plain(&link, fd);
+	link.ops->send(&link, &(struct iovec){(char *)text, sizeof(text) - 1}, 1, false);
+	link.ops->finish(&link);
+	link.ops->close(&link);
+}
+
 static void accept_one(struct listener *ln, int fd, const struct sockaddr *sa)
 {
-	const struct http_server_opts *o = &ln->hl->server->opts;
-
 	ln->failing = false;
-	if (ln->n_conns >= o->limits.max_conns || http_conn_new(ln, fd, sa) < 0) {
-		metrics_add(o->metrics, METRIC_CONN_REFUSED_N, 1);
-		close(fd);
-	}
+	if (http_conn_new(ln, fd, sa) < 0)
+		refuse(ln, fd);
 }
 
 static void accept_some(struct listener *ln, int max)

@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "http/parts.h"
+#include "metrics.h"
 
 struct txn *http_txn_new(struct http_conn *c)
 {
@@ -46,11 +47,40 @@ void http_txn_end(struct txn *x, int err)
 		s->free(s);
 	buf_free(&x->t.resp.head);
 	buf_free(&x->t.resp.bytes);
-	buf_free(&x->t.body);
 	buf_free(&x->out);
-	http_rx_free(&x->rx);
+	http_txn_body_drop(x);
+	http_rx_free(x);
+	bound_give(&x->t.server->bounds.answers, x->kept_answer);
+	bound_give(&x->t.server->bounds.requests, x->admitted);
 	free(x->text);
 	free(x);
+}
+
+void http_txn_body_drop(struct txn *x)
+{
+	buf_free(&x->t.body);
+	bound_give(&x->t.server->bounds.bodies, x->kept_body);
+	x->kept_body = 0;
+}
+
+/* ---- bounds ---- */
+
+static const char too_many[] = "too many requests in flight";
+
+void http_busy(struct http_txn *t, const char *why)
+{
+	metrics_add(t->server->opts.metrics, METRIC_HTTP_BUSY_N, 1);
+	http_error(t, 503, NULL, "%s", why);
+	http_header(t, "Retry-After", "1");
+}
+
+bool http_txn_admit(struct txn *x)
+{
+	struct http_server *s = x->t.server;
+
+	if (!x->admitted && x->t.req.net != SMAP_NET_CONTROL)
+		x->admitted = bound_take(&s->bounds.requests, 1, s->opts.limits.max_requests);
+	return x->admitted || x->t.req.net == SMAP_NET_CONTROL;
 }
 
 /* ---- decisions ---- */
@@ -119,10 +149,9 @@ void http_run(struct http_txn *t, struct pool *p, void (*fn)(struct http_txn *t)
 	x->fn = fn;
 	if (p) {
 		x->job.fn = run_job;
-		if (pool_submit(p, &x->job) == 0)
+		if (http_txn_admit(x) && pool_submit(p, &x->job) == 0)
 			return;
-		http_error(t, 503, NULL, "too many requests in flight");
-		http_header(t, "Retry-After", "1");
+		http_busy(t, too_many);
 		http_reply(t);
 	} else if (loop_current() == l) {
 		fn(t);
@@ -139,7 +168,12 @@ void http_collect(struct http_txn *t, size_t max, struct pool *p, void (*fn)(str
 	x->body.max = max;
 	x->pool = p;
 	x->fn = fn;
-	http_txn_act(x, ACT_COLLECT);
+	if (http_txn_admit(x)) {
+		http_txn_act(x, ACT_COLLECT);
+		return;
+	}
+	http_busy(t, too_many);
+	http_reply(t);
 }
 
 void http_receive(struct http_txn *t, uint64_t max, const struct http_sink *sink)
@@ -148,6 +182,8 @@ void http_receive(struct http_txn *t, uint64_t max, const struct http_sink *sink
 
 	x->body.max = max;
 	x->rx.sink = sink;
+	if (!http_txn_admit(x))
+		x->rx.fault = (struct http_fault){503, too_many};
 	http_txn_act(x, ACT_RECEIVE);
 }
 

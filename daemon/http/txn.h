@@ -114,6 +114,11 @@ struct http_limits { /* a time of 0: no limit */
 	uint64_t idle_ms; /* between requests */
 	uint64_t drain_bytes, drain_ms; /* discarding a body nobody wants */
 	size_t max_conns; /* a listener */
+	/* of the whole server; 0: no limit */
+	size_t max_conns_all; /* public and data networks together */
+	size_t max_conns_peer; /* of one address on one network */
+	size_t max_requests; /* that wait for a pool or their body; control is not counted */
+	size_t max_memory; /* bytes of request bodies; and as much again of produced answers */
 };
 
 struct http_server_opts {

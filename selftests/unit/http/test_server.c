@@ -106,6 +106,10 @@ static void test_max_conns(void)
 		ASSERT_EQ(raw_read(fd[over], &r, false), 0);
 	}
 	over = raw_open(&s);
+	ASSERT_EQ(raw_read(over, &r, false), 0);
+	ASSERT_EQ(r.status, 503);
+	ASSERT_TRUE(raw_has(&r, "\r\nRetry-After: 1\r\n"));
+	ASSERT_TRUE(raw_has(&r, "\r\nConnection: close\r\n"));
 	ASSERT_TRUE(raw_eof(over));
 	close(over);
 	ASSERT_EQ(metrics_read(s.metrics, METRIC_CONN_REFUSED_N), 1);
@@ -117,10 +121,11 @@ static void test_max_conns(void)
 	do { /* as soon as the server has seen that end too, there is room again */
 		fd[0] = raw_open(&s);
 		raw_send(fd[0], fast, strlen(fast));
-		over = raw_read(fd[0], &r, false);
-		if (over < 0)
+		r.status = 0;
+		raw_read(fd[0], &r, false);
+		if (r.status != 200)
 			close(fd[0]);
-	} while (over < 0 && mono_ns() < until);
+	} while (r.status != 200 && mono_ns() < until);
 	ASSERT_EQ(r.status, 200);
 	for (over = 0; over < 3; over++)
 		close(fd[over]);
