@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <systemd/sd-daemon.h>
 
@@ -177,6 +178,24 @@ static int make_cluster(struct wire *w)
 	return cluster_new(&o, &w->cluster, w->err, sizeof(w->err));
 }
 
+/*
+ * Each connection may need a second descriptor, of a blob, and some are left for the store: clients
+ * never take the last one. What the host allows is used.
+ */
+static size_t max_conns_all(void)
+{
+	struct rlimit r;
+
+	if (getrlimit(RLIMIT_NOFILE, &r) < 0)
+		return 0;
+	if (r.rlim_cur < r.rlim_max) {
+		r.rlim_cur = r.rlim_max;
+		if (setrlimit(RLIMIT_NOFILE, &r) < 0)
+			getrlimit(RLIMIT_NOFILE, &r);
+	}
+	return r.rlim_cur > 256 ? (size_t)(r.rlim_cur - 128) / 2 : (size_t)r.rlim_cur / 4;
+}
+
 static int make_server(struct wire *w)
 {
 	const struct config *c = w->cfg;
@@ -196,6 +215,11 @@ static int make_server(struct wire *w)
 				.drain_bytes = (uint64_t)config_size(c, "http.drain_bytes"),
 				.drain_ms = (uint64_t)config_ms(c, "http.drain_time"),
 				.max_conns = (size_t)config_int(c, "http.max_connections"),
+				.max_conns_all = max_conns_all(),
+				.max_conns_peer =
+					(size_t)config_int(c, "http.max_connections_peer"),
+				.max_requests = (size_t)config_int(c, "http.max_requests"),
+				.max_memory = (size_t)config_size(c, "http.max_memory"),
 			},
 		.metrics = w->metrics,
 		.io = w->io,
