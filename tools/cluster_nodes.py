@@ -13,6 +13,7 @@ import signal
 import socket
 import string
 import subprocess
+import sys
 import time
 
 HERE = os.path.dirname(os.path.realpath(__file__))
@@ -261,6 +262,8 @@ class Cluster:
         config = self.path(node, "config.json")
         environment = {k: v for k, v in os.environ.items() if k != "NOTIFY_SOCKET"}
         with open(self.path(node, "log"), "ab") as log:
+            log.write(f"--- {node['node']} starts\n".encode())
+            log.flush()
             child = subprocess.Popen([os.path.realpath(DAEMON), "--config", config],
                                      stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                                      cwd=self.dir, env=environment, start_new_session=True)
@@ -295,6 +298,8 @@ class Cluster:
             if not missing:
                 return
             self.stop_at_refusal(nodes)
+            if self.waits_for_members(nodes):
+                return
             time.sleep(POLL_S)
         logs = "".join(f"\n--- {n['node']}:\n{self.last_log(n, 5)}" for n in nodes)
         raise Failed(f"not ready within {READY_S} s: {missing}; last lines:{logs}")
@@ -305,6 +310,15 @@ class Cluster:
             said = self.last_log(node, 1)
             if " cluster.join " in said and "status 501" in said:
                 raise Failed(f"{node['node']} was refused: {said}")
+
+    def waits_for_members(self, nodes):
+        """A primary that lost metadata serves, but changes nothing until the others are back."""
+        this_start = self.last_log(nodes[0], 50).rpartition(" starts\n")[2].splitlines()
+        doubts = [line for line in this_start if " cluster.doubt " in line]
+        if len(nodes) != 1 or not doubts:
+            return False
+        print(f"{nodes[0]['node']} waits for all members: {doubts[0]}", file=sys.stderr)
+        return True
 
     def not_ready(self, nodes):
         """What these nodes still lack to serve, or nothing."""
