@@ -11,7 +11,7 @@ import subprocess
 from harness import Mismatch, true
 
 HERE = os.path.dirname(os.path.realpath(__file__))
-RULES = 16
+RULES = 24
 CONTROL_SIZE = 256 * (RULES + 1)
 HEAD = struct.Struct("<IIIIIII4x224s")  # struct rule of shim.c
 CALLS = ("none", "open", "write", "read", "fsync", "fdatasync", "fallocate", "ftruncate", "link",
@@ -242,13 +242,17 @@ def run(*command, check=True):
 
 # ---- steps
 
-BLOB, FOLDER, INDEX, STATE = "*/blob/*", "*/blob/??", "*/meta/data.mdb", "*/state/*"
+BLOB, FOLDER, STATE = "*/blob/*", "*/blob/??", "*/state/*"
+INDEX = "*/meta/data.mdb"
+ROOT_PAGE = INDEX + "#synced"  # written through a descriptor of its own, O_DSYNC
 STORE_STEPS = (("open a new blob", "open", FOLDER), ("allocate", "fallocate", BLOB),
                ("write data", "write", BLOB), ("copy data", "copy", BLOB),
                ("sync data", "fdatasync", BLOB), ("set the xattr", "setxattr", BLOB),
                ("sync the blob", "fsync", "*/blob/??/*"), ("name the blob", "link", BLOB),
                ("sync its folder", "fsync", FOLDER), ("write the index", "write", INDEX),
-               ("sync the index", "fdatasync", INDEX), ("unlink the old blob", "unlink", BLOB))
+               ("sync the index", "fdatasync", INDEX),
+               ("write the root page", "write", ROOT_PAGE),
+               ("unlink the old blob", "unlink", BLOB))
 WORK, WORKS = "*/mp?/work/*", "*/mp?/work"
 WORK_STEPS = (("open a work file", "open", WORK), ("write to it", "write", WORK),
               ("sync it", "fdatasync", WORK), ("sync the work folder", "fsync", WORKS),

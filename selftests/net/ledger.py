@@ -37,6 +37,7 @@ class Ledger:
         self.lock = threading.Lock()
         self.numbers = itertools.count(1)
         self.states, self.versions, self.moves = {}, {}, []
+        self.late = set()  # names of requests that we gave up and that may still be under way
         self.ends = {ACKNOWLEDGED: 0, REFUSED: 0, BROKEN: 0}
         self.statuses = {}
 
@@ -47,12 +48,16 @@ class Ledger:
     def state(self, name):
         return self.states.get(name, {ABSENT})
 
-    def end(self, request):
-        """How a request ended, and the answer if there was one."""
+    def end(self, request, *names):
+        """How a request that changes these names ended, and the answer if there was one."""
         try:
             r = request()
         except NotReached:
             kind, r = REFUSED, None
+        except TimeoutError:
+            kind, r = BROKEN, None
+            with self.lock:
+                self.late.update(names)
         except OSError:
             kind, r = BROKEN, None
         else:
@@ -82,7 +87,7 @@ class Ledger:
         """With large, a content of that class: several writes, or one."""
         number = next(n for n in self.numbers
                       if large is None or large == (len(content(name, n)) >= LARGE[0]))
-        kind, r = self.end(lambda: self.client.put(self.bucket, name, content(name, number)))
+        kind, r = self.end(lambda: self.client.put(self.bucket, name, content(name, number)), name)
         self.settle(name, kind, {number})
         if kind == ACKNOWLEDGED:
             self.count_version(name, r)
@@ -96,7 +101,7 @@ class Ledger:
             self.versions[name] = version
 
     def delete(self, name):
-        kind, r = self.end(lambda: self.client.delete(self.bucket, name))
+        kind, r = self.end(lambda: self.client.delete(self.bucket, name), name)
         gone = r is not None and r.status == 404
         if gone:
             true(ABSENT in self.state(name), f"DELETE of {name} that is there: 404")
@@ -110,7 +115,7 @@ class Ledger:
     def rename(self, name, to):
         """Contents are a name's own, so that this moves what `to` may hold from then on."""
         source = self.state(name)
-        kind, r = self.end(lambda: self.client.rename(self.bucket, name, to))
+        kind, r = self.end(lambda: self.client.rename(self.bucket, name, to), name, to)
         moved = {s if isinstance(s, tuple) else (name, s) for s in source if s != ABSENT}
         if r is not None and r.status == 404:
             true(ABSENT in source, f"rename of {name} that is there: 404")
@@ -191,6 +196,10 @@ def mixed_load(ledger, workers, operations, seed, stop=None, renames=True):
         names = [f"w{number}/{i:02}" for i in range(12)]
         for _ in range(operations // workers):
             if stop is not None and stop.is_set():
+                return
+            # a request that is still under way may win over a later one
+            names = [n for n in names if n not in ledger.late]
+            if len(names) < 2:
                 return
             name, what = pick.choice(names), pick.random()
             if what < 0.65:

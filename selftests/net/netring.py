@@ -143,13 +143,13 @@ class Ring(cluster_nodes.Cluster):
 
     def lose(self, name, net, percent, incoming=True, outgoing=True):
         """Drop so many of a hundred packets, at random."""
+        chance = f"numgen random mod 100 < {percent} " if percent < 100 else ""
         self.nft(name, "add table inet ring")
         for wanted, hook, word in ((incoming, "input", "iifname"), (outgoing, "output", "oifname")):
             if not wanted:
                 continue
             self.nft(name, f"add chain inet ring {hook} {{ type filter hook {hook} priority 0; }}")
-            self.nft(name, f'add rule inet ring {hook} {word} "{net}" '
-                     f"numgen random mod 100 < {percent} drop")
+            self.nft(name, f'add rule inet ring {hook} {word} "{net}" {chance}drop')
 
     def heal(self, name):
         run("ip", "netns", "exec", name, "nft", "delete table inet ring", check=False)

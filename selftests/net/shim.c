@@ -30,7 +30,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#define RULES 16
+#define RULES 24
 #define PATTERN 224
 
 enum call {
@@ -128,7 +128,7 @@ __attribute__((constructor)) static void shim_start(void)
 
 struct event {
 	enum call call;
-	char path[PATH_MAX + NAME_MAX + 2];
+	char path[PATH_MAX + NAME_MAX + 16];
 	bool watched, noted, die;
 };
 
@@ -205,6 +205,8 @@ static bool enter(struct event *e, enum call call, int fd, const char *name)
 		at_path(fd, name, e->path, sizeof(e->path));
 	else
 		fd_path(fd, e->path, sizeof(e->path));
+	if (call == CALL_WRITE && fcntl(fd, F_GETFL) & O_DSYNC)
+		strcat(e->path, "#synced"); /* LMDB: the page that makes a commit count */
 	for (i = 0; i < n && i < RULES; i++) {
 		if (!rule_apply(&control->rule[i], e))
 			return false;

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""A full disk, a real one of 64 MiB: 507, reads and DELETE go on, and PUT works again afterwards."""
+"""A full disk, a real one of 64 MiB: 507, reads and DELETE go on, PUT works again afterwards."""
 
 import concurrent.futures
 import os

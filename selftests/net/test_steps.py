@@ -119,12 +119,14 @@ def _(ring):
 
 @case("PUT over an object")
 def _(ring):
-    object_case(ring, "over", lambda p: p.sure(p.ledger.put("x", large=True)), lambda p: p.ledger.put("x", large=True))
+    object_case(ring, "over", lambda p: p.sure(p.ledger.put("x", large=True)),
+                lambda p: p.ledger.put("x", large=True))
 
 
 @case("DELETE")
 def _(ring):
-    object_case(ring, "delete", lambda p: p.sure(p.ledger.put("x", large=True)), lambda p: p.ledger.delete("x"))
+    object_case(ring, "delete", lambda p: p.sure(p.ledger.put("x", large=True)),
+                lambda p: p.ledger.delete("x"))
 
 
 @case("rename of an object")
@@ -144,7 +146,8 @@ def _(ring):
         def operation(arm):
             values[:] = [values[-1], str(int(values[-1]) + 1)]
             arm()
-            kind, _ = place.ledger.end(lambda: place.client.patch("patch", "kept0", {"n": values[1]}))
+            kind, _ = place.ledger.end(
+                lambda: place.client.patch("patch", "kept0", {"n": values[1]}))
             if kind == ACKNOWLEDGED:
                 del values[0]
 
@@ -173,12 +176,13 @@ def destroy_case(ring, node, steps):
         def operation(arm):
             place = Place(ring, f"gone{len(ends)}-{node}")
             arm()
-            ends.append((place, place.ledger.end(lambda: place.client.destroy_bucket(place.bucket))))
+            ends.append((place, place.ledger.end(
+                lambda: place.client.destroy_bucket(place.bucket))))
 
         def check(where):
             place, (kind, _) = ends[-1]
             there = bucket_there(place.client, place.bucket)
-            true(not there or kind != ACKNOWLEDGED, f"{where}: the bucket was destroyed and is there")
+            true(not there or kind != ACKNOWLEDGED, f"{where}: destroyed, and it is there")
             objects = place.ledger.check() if there else 0
             if not there:
                 equal(place.client.get(place.bucket, "kept0").status, 404, f"{where}: GET")
@@ -186,7 +190,7 @@ def destroy_case(ring, node, steps):
                      f"{where}: no file of the bucket is left: {ring.blobs()} of {KEPT + objects}")
             if there:
                 equal(place.client.destroy_bucket(place.bucket).status, 200, f"{where}: once more")
-                wait_for(lambda: ring.blobs() == (KEPT, []), 10, f"{where}: then all files are gone")
+                wait_for(lambda: ring.blobs() == (KEPT, []), 10, f"{where}: then no file is left")
 
         sweep(ring, node, steps, operation, check)
 
