@@ -101,7 +101,7 @@ help:
 	@echo 'make run        install what is missing, build, start a local cluster, try it (as root)'
 	@echo 'make stop       end that cluster'
 	@echo 'make check      install what is missing, build, run every test ring'
-	@echo '                RING=unit|fuzz|client: one ring; LONG=1: loops in full'
+	@echo '                RING=unit|fuzz|net|client: one ring; LONG=1: loops in full'
 	@echo 'make lint       include direction, sizes, undocumented functions, format, cppcheck'
 	@echo 'make clean      remove $(O)/'
 

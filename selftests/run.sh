@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# Run the test rings: selftests/run.sh [unit|fuzz|client|lint]... (none: all).
+# Run the test rings: selftests/run.sh [unit|fuzz|net|client|lint]... (none: all).
 # One line a program; what a failed one said is printed and kept in build/test-logs/.
 #
 # FUZZ_SECONDS=30   a parser       LONG=1   loops of many rounds and large trees in full
@@ -183,6 +183,19 @@ ring_client()
 	done
 }
 
+# Real daemons in network namespaces, disks that fail, clients that mean ill.
+ring_net()
+{
+	local test name seconds=600
+
+	[[ ${LONG-} ]] && seconds=7200
+	build net/build all || return
+	for test in selftests/net/test_*.py; do
+		name=${test##*/test_}
+		run "net/${name%.py}" $seconds "$test"
+	done
+}
+
 ring_lint()
 {
 	run lint 300 make --no-print-directory lint
@@ -190,9 +203,9 @@ ring_lint()
 
 for ring in "$@"; do
 	case $ring in
-	unit | fuzz | client | lint) ;;
+	unit | fuzz | net | client | lint) ;;
 	*)
-		echo "usage: selftests/run.sh [unit|fuzz|client|lint]..." >&2
+		echo "usage: selftests/run.sh [unit|fuzz|net|client|lint]..." >&2
 		exit 2
 		;;
 	esac
@@ -200,7 +213,7 @@ done
 tools/install-deps --tests || exit 1
 mkdir -p "$logs"
 for ring in "${@:-}"; do
-	for each in ${ring:-lint unit fuzz client}; do
+	for each in ${ring:-lint unit fuzz net client}; do
 		"ring_$each"
 	done
 done
