@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* pagewired: arguments, config, run, exit status */
 #include <getopt.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "config.h"
+#include "store/rebuild.h"
+#include "store/store.h"
 #include "wire.h"
 
 #define PAGEWIRE_VERSION "0.1"
@@ -14,20 +17,25 @@
 enum verb {
 	VERB_RUN,
 	VERB_CHECK,
+	VERB_REBUILD,
 };
 
 struct args {
 	enum verb verb;
 	const char *file, *role;
+	bool rebuild;
 };
 
 static const char usage_text[] =
 	"usage: pagewired --config FILE [--role gateway|target]\n"
+	"       pagewired --rebuild-index --config FILE\n"
 	"       pagewired --check-config FILE\n"
 	"       pagewired --help | --version\n"
 	"\n"
 	"  --config FILE         run as the node that FILE describes\n"
 	"  --role gateway|target overrides the key \"role\" of FILE\n"
+	"  --rebuild-index       make the index of each mountpath anew from its blobs, and end;\n"
+	"                        the node must be stopped\n"
 	"  --check-config FILE   read FILE, name what is wrong, and end\n"
 	"  --help                this text and the table of config keys\n"
 	"  --version             version of pagewire\n"
@@ -64,6 +72,7 @@ static int parse_args(int argc, char **argv, struct args *a)
 		{"config", required_argument, NULL, 'c'},
 		{"check-config", required_argument, NULL, 'k'},
 		{"role", required_argument, NULL, 'r'},
+		{"rebuild-index", no_argument, NULL, 'i'},
 		{"help", optional_argument, NULL, 'h'},
 		{"version", no_argument, NULL, 'v'},
 		{},
@@ -82,6 +91,9 @@ static int parse_args(int argc, char **argv, struct args *a)
 		case 'r':
 			a->role = optarg;
 			break;
+		case 'i':
+			a->rebuild = true;
+			break;
 		case 'h':
 			return print_help(optarg);
 		case 'v':
@@ -95,6 +107,10 @@ static int parse_args(int argc, char **argv, struct args *a)
 		return wrong_usage("unexpected argument");
 	if (!a->file)
 		return wrong_usage("--config FILE is needed");
+	if (a->rebuild && a->verb == VERB_CHECK)
+		return wrong_usage("--rebuild-index takes --config FILE");
+	if (a->rebuild)
+		a->verb = VERB_REBUILD;
 	return -1;
 }
 
@@ -110,6 +126,42 @@ static int load(const struct args *a, struct config **ret)
 	return 2;
 }
 
+static void say(void *arg, const char *line)
+{
+	(void)arg;
+	fprintf(stderr, "%s\n", line);
+}
+
+/* Return: the exit status. */
+static int rebuild(const struct config *cfg)
+{
+	const char *paths[STORE_PATHS_MAX];
+	struct rebuild_count n;
+	struct rebuild_opts o = {
+		.paths = paths,
+		.n_paths = config_paths(cfg),
+		.map_bytes = (uint64_t)config_size(cfg, "store.mdb_size"),
+		.say = say,
+	};
+	size_t i;
+	int r;
+
+	if (!o.n_paths || o.n_paths > STORE_PATHS_MAX) {
+		fprintf(stderr, "pagewired: fspaths: 1 to %d mountpaths are needed, not %zu\n",
+			STORE_PATHS_MAX, o.n_paths);
+		return 2;
+	}
+	for (i = 0; i < o.n_paths; i++)
+		paths[i] = config_path(cfg, i, NULL);
+	r = store_rebuild(&o, &n);
+	fprintf(stderr,
+		"pagewired: %zu of %zu mountpaths rebuilt: objects=%" PRIu64 " bytes=%" PRIu64
+		" replaced=%" PRIu64 " quarantined=%" PRIu64 " foreign=%" PRIu64 "\n",
+		o.n_paths - n.failed, o.n_paths, n.objects, n.bytes, n.replaced, n.quarantined,
+		n.foreign);
+	return r < 0 ? 1 : 0;
+}
+
 int main(int argc, char **argv)
 {
 	struct args a = {};
@@ -122,6 +174,8 @@ int main(int argc, char **argv)
 		return status;
 	if (a.verb == VERB_CHECK)
 		status = 0;
+	else if (a.verb == VERB_REBUILD)
+		status = rebuild(cfg);
 	else
 		status = wire_run(cfg);
 	config_put(cfg);
