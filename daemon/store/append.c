@@ -17,6 +17,7 @@
 
 #include "base/cleanup.h"
 #include "store/copy.h"
+#include "store/paths.h"
 
 #define TOKEN_LEN 33 /* two numbers of 16 hex digits, '-' between */
 
@@ -109,7 +110,9 @@ int store_append(struct store *s, const struct store_bck *b, const char *name, c
 	p->blob.work = true;
 	p->rehash = true;
 	blob_name(p->mp, &p->blob);
-	r = *work ? work_resume(p, work) : work_create(p, b);
+	r = space_ask(p->mp, -1);
+	if (r == 0)
+		r = *work ? work_resume(p, work) : work_create(p, b);
 	if (r < 0) {
 		store_put_abort(p);
 		return r;

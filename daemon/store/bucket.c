@@ -16,28 +16,35 @@
 
 /* ---- destroy ---- */
 
-struct slice {
-	struct commit_op op;
-	sem_t done;
-};
-
-static void slice_done(struct commit_op *op)
+static void waited_done(struct commit_op *op)
 {
-	sem_post(&container_of(op, struct slice, op)->done);
+	sem_post(op->done_arg);
+}
+
+int commit_wait(struct mpath *mp, struct commit_op *op)
+{
+	sem_t done;
+
+	sem_init(&done, 0, 0);
+	op->done = waited_done;
+	op->done_arg = &done;
+	commit_submit(mp->com, op);
+	while (sem_wait(&done) < 0)
+		;
+	sem_destroy(&done);
+	return op->err < 0 ? op->err : (int)op->count;
 }
 
 /* Remove up to COMMIT_RANGE_MAX records. Return: how many, or an errno. */
 static int destroy_slice(struct mpath *mp, uint64_t bid)
 {
-	struct slice s = {.op = {.kind = COMMIT_RANGE, .key = {bid, "", 0}, .done = slice_done}};
+	struct commit_op op = {.kind = COMMIT_RANGE, .key = {bid, "", 0}};
+	int r;
 
-	sem_init(&s.done, 0, 0);
-	commit_submit(mp->com, &s.op);
-	while (sem_wait(&s.done) < 0)
-		;
-	sem_destroy(&s.done);
-	buf_free(&s.op.victims);
-	return s.op.err < 0 ? s.op.err : (int)s.op.count;
+	sweep_wait(mp->sw, SWEEP_MAX);
+	r = commit_wait(mp, &op);
+	buf_free(&op.victims);
+	return r;
 }
 
 int store_bucket_destroy(struct store *s, uint64_t bid)
@@ -46,11 +53,15 @@ int store_bucket_destroy(struct store *s, uint64_t bid)
 	size_t i;
 
 	store_hold(s);
-	for (i = 0; i < s->n_paths; i++) {
+	for (i = 0; i < store_paths(s); i++) {
+		struct mpath *mp = store_hold_path(s, i);
+
+		if (!mp)
+			continue; /* asked for again when it is back */
 		do {
-			sweep_wait(s->paths[i].sw, SWEEP_MAX);
-			n = destroy_slice(&s->paths[i], bid);
+			n = destroy_slice(mp, bid);
 		} while (n > 0);
+		mpath_drop(mp);
 		if (n < 0 && !first)
 			first = n;
 	}
@@ -84,14 +95,20 @@ int store_bucket_ids(struct store *s, void (*fn)(void *arg, uint64_t bid), void 
 {
 	autobuf struct buf ids = BUF_INIT;
 	struct objkey from = {0, "", 0};
+	int r = 0, out = store_whole(s) ? 0 : STORE_OUT;
 	size_t i, n;
-	int r = 0;
 
-	for (i = 0; r == 0 && i < s->n_paths; i++)
-		r = index_walk(s->paths[i].ix, NULL, &from, take_bid, &ids);
+	for (i = 0; r == 0 && i < store_paths(s); i++) {
+		struct mpath *mp = store_hold_path(s, i);
+
+		if (!mp)
+			continue;
+		r = index_walk(mp->ix, NULL, &from, take_bid, &ids);
+		mpath_drop(mp);
+	}
 	r = r ? r : ids.err;
 	if (r < 0 || !ids.len)
-		return r;
+		return r < 0 ? r : out;
 	n = ids.len / sizeof(uint64_t);
 	qsort(ids.data, n, sizeof(uint64_t), id_cmp);
 	for (i = 0; i < n; i++) {
@@ -103,7 +120,7 @@ int store_bucket_ids(struct store *s, void (*fn)(void *arg, uint64_t bid), void 
 		if (!i || before != id)
 			fn(arg, id);
 	}
-	return 0;
+	return out;
 }
 
 /* ---- room ---- */
@@ -157,21 +174,22 @@ static void find_mount(struct store_space *sp)
 
 size_t store_paths(const struct store *s)
 {
-	return s->n_paths;
+	return atomic_load(&s->n_paths);
 }
 
 int store_space(struct store *s, size_t path, struct store_space *ret)
 {
+	struct mpath *mp = store_hold_path(s, path);
 	struct statfs st;
-	struct mpath *mp;
 	uint64_t unit;
 	int id[2];
 
-	if (path >= s->n_paths)
-		return -EINVAL;
-	mp = &s->paths[path];
-	if (fstatfs(mp->blob_fd, &st) < 0)
+	if (!mp)
+		return STORE_OUT;
+	if (fstatfs(mp->blob_fd, &st) < 0) {
+		mpath_drop(mp);
 		return -errno;
+	}
 	unit = (uint64_t)(st.f_frsize ? st.f_frsize : st.f_bsize);
 	memset(ret, 0, sizeof(*ret));
 	snprintf(ret->path, sizeof(ret->path), "%s", mp->path);
@@ -182,6 +200,7 @@ int store_space(struct store *s, size_t path, struct store_space *ret)
 	ret->used = (st.f_blocks - st.f_bfree) * unit;
 	ret->avail = st.f_bavail * unit;
 	ret->objects = index_count(mp->ix);
+	mpath_drop(mp);
 	find_mount(ret);
 	return 0;
 }

@@ -9,7 +9,9 @@
 #include "store/put_impl.h"
 
 struct change {
-	struct mpath *mp;
+	struct store *s;
+	struct mpath *mp; /* held, once the key is locked: where the object is */
+	uint64_t digest; /* of the name, for placement */
 	char *name;
 	struct keylock_hold hold;
 	int (*locked)(struct change *c); /* prepares the operation */
@@ -26,10 +28,11 @@ struct change {
 
 static void change_end(struct change *c, int err)
 {
-	struct store *s = c->mp->s;
+	struct store *s = c->s;
 
 	c->done(c->arg, err, err < 0 ? NULL : &c->rec);
 	blob_end(&c->blob);
+	mpath_drop(c->mp);
 	free(c->pairs);
 	free(c->name);
 	free(c);
@@ -40,7 +43,7 @@ static void change_committed(struct commit_op *op)
 {
 	struct change *c = container_of(op, struct change, op);
 
-	keylock_release(c->mp->s->locks, &c->hold);
+	keylock_release(c->s->locks, &c->hold);
 	change_end(c, op->err);
 }
 
@@ -50,7 +53,7 @@ static void change_locked(struct change *c)
 	int r = c->locked(c);
 
 	if (r < 0) {
-		keylock_release(c->mp->s->locks, &c->hold);
+		keylock_release(c->s->locks, &c->hold);
 		change_end(c, r);
 		return;
 	}
@@ -81,7 +84,8 @@ static int change_new(struct store *s, const struct store_bck *b, const char *na
 		free(c);
 		return -ENOMEM;
 	}
-	c->mp = store_path_of(s, b, name);
+	c->s = s;
+	c->digest = store_digest(b, name);
 	c->hold.key = (struct objkey){key.bid, c->name, key.len};
 	c->blob.fd = -1;
 	store_hold(s);
@@ -94,21 +98,49 @@ static void change_start(struct change *c, store_done_fn done, void *arg)
 	c->done = done;
 	c->arg = arg;
 	c->hold.job.fn = change_locked_job;
-	if (keylock_take(c->mp->s->locks, &c->hold))
+	if (keylock_take(c->s->locks, &c->hold))
 		change_locked(c);
 }
 
 /* ---- delete ---- */
 
+/* Older versions on other mountpaths go first: else one could come back. Return: 0 or errno. */
+static int delete_older(struct change *c)
+{
+	struct store_rec rec;
+	struct mpath *mp;
+	int r;
+
+	for (;;) {
+		struct commit_op op = {.kind = COMMIT_DELETE, .key = c->hold.key};
+		int e = store_find_other(c->s, c->mp, &c->hold.key, &rec, &mp);
+
+		if (e != 0 && e != -EUCLEAN)
+			return e == -ENOENT ? 0 : e;
+		op.old_blob = e == 0 ? rec.blob : NULL;
+		op.old_flags = e == 0 ? rec.flags : 0;
+		r = commit_wait(mp, &op);
+		mpath_drop(mp);
+		if (r < 0 && r != -ENOENT)
+			return r;
+	}
+}
+
 static int delete_locked(struct change *c)
 {
-	int r = index_get(c->mp->ix, &c->hold.key, &c->rec);
+	int r = store_find(c->s, c->digest, &c->hold.key, &c->rec, &c->mp), e;
 
 	/* what is damaged can be removed too; the reaper finds its blob */
 	if (r < 0 && r != -EUCLEAN)
 		return r;
+	/* an owner that is out has a version of its own, which would come back with it */
+	if (!mpath_ok(store_owner(c->s, c->digest)))
+		return STORE_OUT;
 	if (c->only_seq && (r < 0 || c->rec.seq != c->only_seq))
 		return -ENOENT;
+	e = delete_older(c);
+	if (e < 0)
+		return e;
 	c->op.kind = COMMIT_DELETE;
 	c->op.old_blob = r == 0 ? c->rec.blob : NULL;
 	c->op.old_flags = c->rec.flags;
@@ -179,13 +211,13 @@ static int merge_pairs(struct change *c)
 
 static int custom_locked(struct change *c)
 {
-	int r = index_get(c->mp->ix, &c->hold.key, &c->old), fd;
+	int r = store_find(c->s, c->digest, &c->hold.key, &c->old, &c->mp), fd;
 
 	if (r < 0)
 		return r == -EUCLEAN ? -EIO : r;
 	c->rec = c->old;
 	c->rec.path = c->mp->idx;
-	c->rec.seq = store_next_seq(c->mp->s, c->old.seq);
+	c->rec.seq = store_next_seq(c->s, c->old.seq);
 	r = merge_pairs(c);
 	if (r < 0)
 		return r;

@@ -10,7 +10,7 @@
 #include "store/blob.h"
 
 enum commit_kind {
-	COMMIT_NONE,
+	COMMIT_NONE, /* nothing: ends when all before it has, with what it removed */
 	COMMIT_PUT, /* link @blob, write @rec, remove what it replaces */
 	COMMIT_CHANGE, /* write @rec; its blob stays */
 	COMMIT_DELETE, /* remove the record and its blob */
@@ -33,13 +33,28 @@ struct commit_op {
 	size_t count; /* RANGE: records removed */
 	int err; /* 0 or negative errno, set before @done */
 	void (*done)(struct commit_op *op);
+	void *done_arg; /* for it */
 };
 
 /* Start the thread. Return: 0; -ENOMEM; or the error of pthread_create(3), negative. */
 int committer_new(struct mpath *mp, struct committer **ret);
 /* Finish what is queued, write access times, end the thread. NULL is fine. */
 void committer_free(struct committer *c);
-/* Any thread; never blocks for long. */
+/* Any thread; never blocks for long, never refuses: see commit_admit(). */
 void commit_submit(struct committer *c, struct commit_op *op);
+
+/*
+ * Changes that clients ask for are bounded: those that wait for a key, too. Each is admitted before
+ * anything is taken, and discharged when it is answered.
+ */
+#define COMMIT_QUEUE_MAX 4096
+
+/* Any thread. Return: 0; -EAGAIN there are too many. */
+int commit_admit(struct committer *c);
+void commit_discharge(struct committer *c);
+/* Would commit_admit() refuse now? */
+bool commit_is_full(struct committer *c);
+/* Another bound than COMMIT_QUEUE_MAX; 0 refuses all. */
+void commit_set_max(struct committer *c, unsigned int max);
 
 #endif

@@ -16,6 +16,7 @@ struct keylock;
 struct keylock_hold {
 	struct objkey key;
 	struct pool_job job; /* fn: the continuation */
+	void *wait; /* for it */
 	struct list link; /* private: of holders in a bucket, or of waiters on a holder */
 	struct list waiters; /* private */
 };

@@ -163,10 +163,22 @@ struct merge {
 	size_t n;
 };
 
+/* Sequence number of the entry @s is at; 0 for a directory and for what is damaged. */
+static uint64_t seq_of(const struct source *s)
+{
+	struct objkey k = {s->q->bid, s->name, s->name_len};
+	struct store_rec rec;
+
+	return s->val_len && record_decode(&k, s->val, s->val_len, &rec) == 0 ? rec.seq : 0;
+}
+
+/* Of one name on several mountpaths the newest version is first, and the only one shown. */
 static bool before(const struct source *a, const struct source *b)
 {
 	int r = memcmp(a->name, b->name, MIN(a->name_len, b->name_len));
 
+	if (r == 0 && a->name_len == b->name_len)
+		return seq_of(a) > seq_of(b);
 	return r ? r < 0 : a->name_len < b->name_len;
 }
 
@@ -282,9 +294,36 @@ static void sources_free(struct source *s, size_t n)
 {
 	size_t i;
 
-	for (i = 0; s && i < n; i++)
+	for (i = 0; s && i < n; i++) {
+		mpath_drop(s[i].mp);
 		buf_free(&s[i].slice);
+	}
 	free(s);
+}
+
+/* All mountpaths: with one out of service the list would have holes. Return: how many; errno. */
+static int sources_make(struct store *s, const struct query *q, const char *after,
+			struct source **ret)
+{
+	size_t i, n = 0, max = store_paths(s);
+	struct source *src;
+
+	src = calloc(max ? max : 1, sizeof(*src));
+	if (!src)
+		return -ENOMEM;
+	for (i = 0; i < max; i++) {
+		src[n].mp = store_hold_path(s, i);
+		if (!src[n].mp)
+			continue;
+		src[n].q = q;
+		begin(&src[n++], after);
+	}
+	if (!store_whole(s)) {
+		sources_free(src, n);
+		return STORE_OUT;
+	}
+	*ret = src;
+	return (int)n;
 }
 
 int store_list(struct store *s, const struct store_bck *b, const struct store_list_opts *o,
@@ -296,27 +335,22 @@ int store_list(struct store *s, const struct store_bck *b, const struct store_li
 			  .no_recursion = o->no_recursion};
 	struct source *src;
 	struct listing *l;
-	size_t i;
-	int r;
+	int r, n;
 
 	if (q.prefix_len > STORE_NAME_MAX)
 		return 0;
 	q.slice = o->max && o->max < SLICE_MAX ? o->max : SLICE_MAX;
-	src = calloc(s->n_paths, sizeof(*src));
 	l = calloc(1, sizeof(*l));
-	r = src && l ? 0 : -ENOMEM;
-	for (i = 0; r == 0 && i < s->n_paths; i++) {
-		src[i].mp = &s->paths[i];
-		src[i].q = &q;
-		begin(&src[i], o->after);
+	if (!l)
+		return -ENOMEM;
+	*l = (struct listing){.o = o, .emit = emit, .arg = arg};
+	pthread_rwlock_rdlock(&s->move_lock);
+	r = n = sources_make(s, &q, o->after, &src);
+	if (n >= 0) {
+		r = list_run(l, src, (size_t)n);
+		sources_free(src, (size_t)n);
 	}
-	if (r == 0) {
-		l->o = o;
-		l->emit = emit;
-		l->arg = arg;
-		r = list_run(l, src, s->n_paths);
-	}
-	sources_free(src, s->n_paths);
+	pthread_rwlock_unlock(&s->move_lock);
 	free(l);
 	return r;
 }

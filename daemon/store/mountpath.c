@@ -7,6 +7,7 @@
 #include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
@@ -14,7 +15,6 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "log.h"
-#include "smap/smap.h"
 #include "store/atime.h"
 #include "store/blob.h"
 #include "store/commit.h"
@@ -68,6 +68,7 @@ static int dirs_make(struct mpath *mp, int root)
 	r = dir_make(root, "meta");
 	r = r ? r : dir_make(root, "blob");
 	r = r ? r : dir_make(root, "work");
+	r = r ? r : dir_make(root, "quarantine");
 	if (r < 0)
 		return r;
 	mp->blob_fd = dir_open(root, "blob");
@@ -76,6 +77,9 @@ static int dirs_make(struct mpath *mp, int root)
 	mp->work_fd = dir_open(root, "work");
 	if (mp->work_fd < 0)
 		return mp->work_fd;
+	mp->bad_fd = dir_open(root, "quarantine");
+	if (mp->bad_fd < 0)
+		return mp->bad_fd;
 	r = dir_make(mp->blob_fd, "tmp");
 	for (i = 0; r == 0 && i < BLOB_DIRS; i++) {
 		snprintf(name, sizeof(name), "%02x", i);
@@ -244,21 +248,21 @@ static bool has_blobs(struct mpath *mp)
 }
 
 /* First use, or a first use that was cut short. */
-static int format_make(struct mpath *mp, int meta, const char *node_id, const struct errtext *err)
+static int format_make(struct mpath *mp, int meta, const char *node_id, struct format *f,
+		       const struct errtext *err)
 {
-	struct format f = {};
-	int r = index_uuid(mp->ix, f.uuid);
+	int r = index_uuid(mp->ix, f->uuid);
 
-	if (r == 0 && !f.uuid[0]) {
+	if (r == 0 && !f->uuid[0]) {
 		if (has_blobs(mp))
 			return fail(err, -EUCLEAN,
 				    "mountpath %s holds blobs but no meta/" FORMAT_FILE
 				    "; restore it, or use another folder",
 				    mp->path);
-		r = uuid_make(f.uuid);
-		r = r ? r : index_set_uuid(mp->ix, f.uuid);
+		r = uuid_make(f->uuid);
+		r = r ? r : index_set_uuid(mp->ix, f->uuid);
 	}
-	r = r ? r : format_write(meta, node_id, &f);
+	r = r ? r : format_write(meta, node_id, f);
 	return r < 0 ? fail_sys(err, mp, "meta/" FORMAT_FILE, r) : 0;
 }
 
@@ -283,7 +287,33 @@ static int index_start(struct mpath *mp, int meta, const struct store_opts *o,
 	if (r < 0)
 		return fail_sys(err, mp, "index meta/data.mdb", r);
 	index_reserve(mp->ix);
-	return known ? index_check(mp, &f, err) : format_make(mp, meta, o->node_id, err);
+	r = known ? index_check(mp, &f, err) : format_make(mp, meta, o->node_id, &f, err);
+	if (r < 0)
+		return r;
+	if (mp->uuid[0] && strcmp(mp->uuid, f.uuid))
+		return fail(err, -EUCLEAN,
+			    "mountpath %s: another file system than before (uuid %s, was %s); "
+			    "mount the "
+			    "right one, or detach it and attach it anew",
+			    mp->path, f.uuid, mp->uuid);
+	memcpy(mp->uuid, f.uuid, sizeof(mp->uuid));
+	return 0;
+}
+
+/* Remember which folder it is. A known one that is empty is not mounted. */
+static int root_check(struct mpath *mp, int root, const struct errtext *err)
+{
+	struct stat st;
+
+	if (mp->uuid[0] && faccessat(root, "meta", F_OK, 0) < 0 && errno == ENOENT)
+		return fail(err, -ENODEV,
+			    "mountpath %s: nothing of it is there; mount its file system",
+			    mp->path);
+	if (fstat(root, &st) < 0)
+		return fail_sys(err, mp, "folder", -errno);
+	mp->dev = st.st_dev;
+	mp->ino = st.st_ino;
+	return 0;
 }
 
 int mpath_open(struct mpath *mp, const struct store_opts *o, const struct errtext *err)
@@ -291,12 +321,15 @@ int mpath_open(struct mpath *mp, const struct store_opts *o, const struct errtex
 	autofd root = -1, meta = -1;
 	int r;
 
-	mp->lock_fd = mp->blob_fd = mp->work_fd = -1;
-	mp->digest = smap_digest(mp->path, strlen(mp->path));
+	mp->open = true;
+	mp->lock_fd = mp->blob_fd = mp->work_fd = mp->bad_fd = -1;
 	root = dir_open(AT_FDCWD, mp->path);
 	if (root < 0)
 		return fail(err, root, "mountpath %s: %s; create or mount it, or mend fspaths",
 			    mp->path, strerror(-root));
+	r = root_check(mp, root, err);
+	if (r < 0)
+		return r;
 	r = dir_make(root, "meta");
 	if (r < 0)
 		return fail_sys(err, mp, "meta", r);
@@ -316,7 +349,6 @@ int mpath_open(struct mpath *mp, const struct store_opts *o, const struct errtex
 	r = atimes_new(&mp->at);
 	if (r < 0)
 		return fail_sys(err, mp, "start", r);
-	atomic_store(&mp->state, MPATH_AVAILABLE);
 	return 0;
 }
 
@@ -328,6 +360,7 @@ void mpath_fail(struct mpath *mp, int err, const char *where)
 
 	if (!atomic_compare_exchange_strong(&mp->state, &was, MPATH_FAILED))
 		return;
+	atomic_store(&mp->s->uneven, true);
 	pthread_mutex_lock(&mp->s->lock);
 	snprintf(mp->reason, sizeof(mp->reason), "%s: %s", where, strerror(err < 0 ? -err : err));
 	mp->since_ns = wall_ns();
@@ -338,22 +371,41 @@ void mpath_fail(struct mpath *mp, int err, const char *where)
 		mp->path, where, strerror(err < 0 ? -err : err));
 }
 
+int mpath_error(const struct errtext *err, const struct mpath *mp, const char *what, int r)
+{
+	return fail_sys(err, mp, what, r);
+}
+
+int mpath_probe(struct mpath *mp)
+{
+	struct statvfs v;
+	struct stat st;
+
+	if (stat(mp->path, &st) < 0)
+		return -errno;
+	if (st.st_dev != mp->dev || st.st_ino != mp->ino)
+		return -ENODEV; /* another one: unmounted, or mounted over */
+	if (fstatvfs(mp->blob_fd, &v) < 0)
+		return -errno;
+	return v.f_flag & ST_RDONLY ? -EROFS : 0;
+}
+
 bool mpath_ok(const struct mpath *mp)
 {
-	return atomic_load(&mp->state) == MPATH_AVAILABLE;
+	return mp && atomic_load(&mp->state) == MPATH_AVAILABLE;
 }
 
 void mpath_close(struct mpath *mp)
 {
-	if (!mp->path)
+	if (!mp->open)
 		return;
-	committer_free(mp->com);
-	sweeper_free(mp->sw);
-	index_close(mp->ix);
-	atimes_free(mp->at);
+	committer_free(take_ptr(mp->com));
+	sweeper_free(take_ptr(mp->sw));
+	index_close(take_ptr(mp->ix));
+	atimes_free(take_ptr(mp->at));
 	base_close_fd(&mp->blob_fd);
 	base_close_fd(&mp->work_fd);
+	base_close_fd(&mp->bad_fd);
 	base_close_fd(&mp->lock_fd);
-	free(mp->path);
-	mp->path = NULL;
+	mp->open = false;
 }

@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "base/text.h"
+#include "store/paths.h"
 #include "store/put_impl.h"
 
 #define FALLOCATE_MIN (64 << 10) /* smaller files have no extents worth joining */
@@ -34,6 +35,8 @@ static void put_free(struct store_put *p)
 	blob_end(&p->blob);
 	cksum_free(p->sum);
 	cksum_free(p->want_sum);
+	mpath_drop(p->stale);
+	mpath_drop(p->mp);
 	free(p->name);
 	free(p);
 	store_drop(s);
@@ -66,7 +69,13 @@ int put_new(struct store *s, const struct store_bck *b, const char *name,
 		free(p);
 		return -ENOMEM;
 	}
-	p->mp = store_path_of(s, b, name);
+	p->digest = store_digest(b, name);
+	r = store_place(s, p->digest, &p->mp);
+	if (r < 0) {
+		free(p->name);
+		free(p);
+		return r;
+	}
 	p->hold.key = (struct objkey){key.bid, p->name, key.len};
 	p->blob.fd = -1;
 	p->type = b->cksum;
@@ -117,7 +126,9 @@ int store_put_begin(struct store *s, const struct store_bck *b, const char *name
 	r = put_new(s, b, name, o, &p);
 	if (r < 0)
 		return r;
-	r = sums_begin(p);
+	r = space_ask(p->mp, o->size);
+	if (r == 0)
+		r = sums_begin(p);
 	if (r == 0)
 		r = blob_create(p->mp, &p->blob);
 	if (r == 0)
@@ -222,10 +233,28 @@ static uint64_t next_version(const struct store_put *p, bool existed)
 	return p->reset_version || !existed ? 1 : p->old.version + 1;
 }
 
+/* The older version on another mountpath is gone too, or stays for the mover. */
+static void put_settled(struct commit_op *op)
+{
+	struct store_put *p = container_of(op, struct store_put, op);
+
+	keylock_release(p->mp->s->locks, &p->hold);
+	put_end(p, 0);
+}
+
 static void put_committed(struct commit_op *op)
 {
 	struct store_put *p = container_of(op, struct store_put, op);
 
+	if (op->err == 0 && p->stale) {
+		p->op = (struct commit_op){.kind = COMMIT_DELETE,
+					   .key = p->hold.key,
+					   .old_blob = p->old.blob,
+					   .old_flags = p->old.flags,
+					   .done = put_settled};
+		commit_submit(p->stale->com, &p->op);
+		return;
+	}
 	keylock_release(p->mp->s->locks, &p->hold);
 	put_end(p, op->err);
 }
@@ -243,6 +272,45 @@ static void fill_record(struct store_put *p, bool existed)
 	memcpy(r->blob, p->blob.name, sizeof(r->blob));
 }
 
+/* A newer version on another mountpath than the one this put goes to becomes p->old. */
+static void look_beside(struct store_put *p, bool *existed)
+{
+	struct store_rec other;
+	struct mpath *mp;
+	int r = store_find_other(p->mp->s, p->mp, &p->hold.key, &other, &mp);
+
+	if (r != 0 && r != -EUCLEAN)
+		return;
+	if (r < 0 || (*existed && other.seq <= p->old.seq)) {
+		mpath_drop(mp); /* the mover removes it */
+		return;
+	}
+	p->old = other;
+	p->stale = mp;
+	*existed = true;
+}
+
+/* What there is, and whether this may replace it here. Return: 0 or an errno. */
+static int put_look(struct store_put *p, bool *existed)
+{
+	int r;
+
+	/* under the lock of the key: else an older version elsewhere could be taken for newer */
+	if (!mpath_ok(p->mp))
+		return STORE_OUT;
+	r = index_get(p->mp->ix, &p->hold.key, &p->old);
+	*existed = r == 0;
+	/* a damaged record is replaced; its blob is unknown and goes with the reaper */
+	if (r < 0 && r != -ENOENT && r != -EUCLEAN)
+		return r;
+	if (r == 0) {
+		memcpy(p->replaced, p->old.blob, sizeof(p->replaced));
+		p->replaced_flags = p->old.flags;
+	}
+	look_beside(p, existed);
+	return store_owner(p->mp->s, p->digest) == p->mp ? 0 : mpath_note_stray(p->mp);
+}
+
 /* The key is locked. */
 static void put_locked(struct store_put *p)
 {
@@ -250,11 +318,7 @@ static void put_locked(struct store_put *p)
 	bool existed;
 	int r;
 
-	r = index_get(p->mp->ix, &p->hold.key, &p->old);
-	existed = r == 0;
-	/* a damaged record is replaced; its blob is unknown and goes with the reaper */
-	if (r == -ENOENT || r == -EUCLEAN)
-		r = 0;
+	r = put_look(p, &existed);
 	if (r == 0) {
 		fill_record(p, existed);
 		r = blob_seal(&p->blob, &p->hold.key, &p->rec);
@@ -268,8 +332,8 @@ static void put_locked(struct store_put *p)
 				   .key = p->hold.key,
 				   .rec = &p->rec,
 				   .blob = &p->blob,
-				   .old_blob = existed ? p->old.blob : NULL,
-				   .old_flags = p->old.flags,
+				   .old_blob = p->replaced[0] ? p->replaced : NULL,
+				   .old_flags = p->replaced_flags,
 				   .done = put_committed};
 	commit_submit(p->mp->com, &p->op);
 }

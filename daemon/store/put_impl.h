@@ -8,7 +8,9 @@
 #include "store/keylock.h"
 
 struct store_put {
-	struct mpath *mp;
+	struct mpath *mp; /* held */
+	struct mpath *stale; /* held: has an older version, which goes when this one is there */
+	uint64_t digest; /* of the name, for placement */
 	char *name;
 	struct keylock_hold hold; /* its key is the object's */
 	struct blob blob;
@@ -26,7 +28,9 @@ struct store_put {
 	bool reset_version;
 	uint64_t base_version;
 	int64_t mtime_ns;
-	struct store_rec rec, old;
+	struct store_rec rec, old; /* old: the newest there is */
+	char replaced[48]; /* blob of the older version on mp, "" for none */
+	uint32_t replaced_flags;
 	struct commit_op op;
 	store_done_fn done;
 	void *arg;

@@ -7,26 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-#define XXH_STATIC_LINKING_ONLY /* a state on the stack */
-#include <xxhash.h>
 
 #include "base/text.h"
-#include "smap/smap.h"
-#include "store/commit.h"
 #include "store/keylock.h"
-#include "store/sweep.h"
-
-struct mpath *store_path_of(struct store *s, const struct store_bck *b, const char *name)
-{
-	XXH64_state_t st;
-
-	if (s->n_paths == 1)
-		return &s->paths[0];
-	XXH64_reset(&st, SMAP_SEED);
-	XXH64_update(&st, b->uname, strlen(b->uname));
-	XXH64_update(&st, name, strlen(name));
-	return &s->paths[smap_owner_path(s->digests, s->n_paths, XXH64_digest(&st))];
-}
+#include "store/paths.h"
 
 int store_key(const struct store_bck *b, const char *name, struct objkey *k)
 {
@@ -66,33 +50,6 @@ void store_drop(struct store *s)
 	pthread_mutex_unlock(&s->lock);
 }
 
-static int path_open(struct store *s, const struct store_opts *o, size_t i,
-		     const struct errtext *err)
-{
-	struct mpath *mp = &s->paths[i];
-	int r;
-
-	mp->s = s;
-	mp->idx = (uint32_t)i;
-	mp->lock_fd = mp->blob_fd = mp->work_fd = -1;
-	mp->path = strdup(o->paths[i]);
-	if (!mp->path)
-		return -ENOMEM;
-	s->n_paths = i + 1;
-	r = mpath_open(mp, o, err);
-	if (r < 0)
-		return r;
-	s->digests[i] = mp->digest;
-	r = sweeper_new(mp, &mp->sw);
-	if (r == 0)
-		r = mpath_reap(mp);
-	if (r == 0)
-		r = committer_new(mp, &mp->com);
-	if (r < 0)
-		snprintf(err->text, err->size, "mountpath %s: start: %s", mp->path, strerror(-r));
-	return r;
-}
-
 static int opts_check(const struct store_opts *o, const struct errtext *err)
 {
 	size_t i;
@@ -114,11 +71,59 @@ static int opts_check(const struct store_opts *o, const struct errtext *err)
 	return 0;
 }
 
+static void locks_init(struct store *s)
+{
+	pthread_rwlockattr_t a;
+
+	pthread_mutex_init(&s->lock, NULL);
+	pthread_cond_init(&s->idle, NULL);
+	pthread_mutex_init(&s->admin, NULL);
+	pthread_mutex_init(&s->save, NULL);
+	pthread_rwlock_init(&s->set_lock, NULL);
+	/* lists must not keep the mover out for ever */
+	pthread_rwlockattr_init(&a);
+	pthread_rwlockattr_setkind_np(&a, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
+	pthread_rwlock_init(&s->move_lock, &a);
+	pthread_rwlockattr_destroy(&a);
+}
+
+static void locks_destroy(struct store *s)
+{
+	pthread_cond_destroy(&s->idle);
+	pthread_mutex_destroy(&s->lock);
+	pthread_mutex_destroy(&s->admin);
+	pthread_mutex_destroy(&s->save);
+	pthread_rwlock_destroy(&s->set_lock);
+	pthread_rwlock_destroy(&s->move_lock);
+}
+
+static int opts_take(struct store *s, const struct store_opts *o)
+{
+	s->sync = o->sync;
+	s->batch = o->batch ? o->batch : 256;
+	s->io = o->io;
+	s->metrics = o->metrics;
+	s->limits = o->limits;
+	s->o = *o;
+	s->o.paths = NULL;
+	s->o.node_id = strdup(o->node_id);
+	s->o.state_dir = o->state_dir ? strdup(o->state_dir) : NULL;
+	return s->o.node_id && (s->o.state_dir || !o->state_dir) ? 0 : -ENOMEM;
+}
+
+static int threads_start(struct store *s)
+{
+	int r = watch_new(s, &s->watch);
+
+	if (r == 0)
+		r = mover_new(s, &s->mover);
+	return r ? r : scrub_new(s, &s->scrub);
+}
+
 int store_open(const struct store_opts *opts, struct store **ret, char *err, size_t err_size)
 {
 	struct errtext e = {err, err_size};
 	struct store *s;
-	size_t i;
 	int r;
 
 	snprintf(err, err_size, "store: %s", "wrong options");
@@ -128,17 +133,18 @@ int store_open(const struct store_opts *opts, struct store **ret, char *err, siz
 	s = calloc(1, sizeof(*s));
 	if (!s)
 		return -ENOMEM;
-	s->sync = opts->sync;
-	s->batch = opts->batch ? opts->batch : 256;
-	s->io = opts->io;
-	s->metrics = opts->metrics;
-	pthread_mutex_init(&s->lock, NULL);
-	pthread_cond_init(&s->idle, NULL);
-	r = keylock_new(s->io, &s->locks);
+	locks_init(s);
+	r = opts_take(s, opts);
+	if (r == 0)
+		r = keylock_new(s->io, &s->locks);
+	if (r == 0)
+		r = quarantine_new(&s->bad);
 	while (r == 0 && !s->epoch)
 		r = getrandom(&s->epoch, sizeof(s->epoch), 0) < 0 ? -errno : 0;
-	for (i = 0; r == 0 && i < opts->n_paths; i++)
-		r = path_open(s, opts, i, &e);
+	if (r == 0)
+		r = store_open_paths(s, opts, &e);
+	if (r == 0)
+		r = threads_start(s);
 	if (r < 0) {
 		store_close(s);
 		return r;
@@ -153,14 +159,21 @@ void store_close(struct store *s)
 
 	if (!s)
 		return;
+	scrub_free(s->scrub);
+	mover_free(s->mover);
+	watch_free(s->watch);
 	pthread_mutex_lock(&s->lock);
 	while (s->inflight)
 		pthread_cond_wait(&s->idle, &s->lock);
 	pthread_mutex_unlock(&s->lock);
-	for (i = 0; i < s->n_paths; i++)
+	for (i = 0; i < atomic_load(&s->n_paths); i++) {
 		mpath_close(&s->paths[i]);
+		free(s->paths[i].path);
+	}
+	quarantine_free(s->bad);
 	keylock_free(s->locks);
-	pthread_cond_destroy(&s->idle);
-	pthread_mutex_destroy(&s->lock);
+	free((char *)s->o.node_id);
+	free((char *)s->o.state_dir);
+	locks_destroy(s);
 	free(s);
 }

@@ -6,11 +6,12 @@
  * here may block on a disk: call them on the io pool, never on a loop. Those with a @done callback
  * end later, on the committer thread of the mountpath or at once on the caller's; it must not
  * block. Errors are negative errno: -ENOENT no such object, -ENOSPC, -EDQUOT, -EIO, -EROFS and what
- * the system calls give.
+ * the system calls give. Mountpaths come and go: "store/admin.h".
  */
 #ifndef STORE_H
 #define STORE_H
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -22,6 +23,17 @@ struct store;
 struct pool;
 struct metrics;
 
+/* A mountpath that is out of service is in the way: its objects are neither here nor gone. */
+#define STORE_OUT (-ENODEV)
+
+/* What a running store is told by the configuration; 0: no such limit, nothing by itself. */
+struct store_limits {
+	unsigned int out_of_space; /* used percent at which puts are refused: -ENOSPC */
+	unsigned int high; /* used percent at which there is an alert */
+	int64_t scrub_interval_ns; /* between two scrubs */
+	uint64_t scrub_rate; /* bytes a second */
+};
+
 struct store_opts {
 	size_t sz; /* sizeof(struct store_opts) */
 	const char *const *paths; /* clean absolute mountpaths */
@@ -32,6 +44,13 @@ struct store_opts {
 	unsigned int batch; /* records a commit, at most */
 	struct pool *io; /* for continuations */
 	struct metrics *metrics;
+	const char *state_dir; /* keeps what is changed at run time; NULL: nothing is kept */
+	struct store_limits limits;
+	/* Placement uname of a bucket, to bring strays home. Return: 0; -ENOENT. Any thread. */
+	int (*bucket)(void *ctx, uint64_t bid, char *uname, size_t size);
+	/* A mountpath is in service again: it may hold buckets that are gone. Any thread. */
+	void (*path_back)(void *ctx);
+	void *ctx;
 };
 
 /**
@@ -41,7 +60,8 @@ struct store_opts {
  * @err:	a sentence that names the mountpath and the fix
  * @err_size:	room at @err
  *
- * Starts a committer thread a mountpath.
+ * Starts a committer thread a mountpath. A mountpath that is known and can not be opened is out of
+ * service; that of another node, or without its index, is an error.
  *
  * Return: 0; -EBUSY locked by another process; -EUCLEAN of another node or format; or an errno.
  */
@@ -116,7 +136,7 @@ int store_summary(struct store *s, const struct store_bck *b, const char *prefix
  * Return: 0 or the first error; what could not be removed is found by the reaper.
  */
 int store_bucket_destroy(struct store *s, uint64_t bid);
-/* Call @fn for each bucket ID that has records. */
+/* Call @fn for each bucket ID that has records. Return: 0; STORE_OUT: there may be more. */
 int store_bucket_ids(struct store *s, void (*fn)(void *arg, uint64_t bid), void *arg);
 
 struct store_space {
@@ -125,9 +145,9 @@ struct store_space {
 	uint64_t used, avail, total; /* bytes of the file system */
 	uint64_t objects; /* records */
 };
-/* Number of mountpaths. */
+/* Number of mountpaths, those too that are not in service. */
 size_t store_paths(const struct store *s);
-/* Room on mountpath @path, and its number of index keys. Return: 0; -EINVAL; or an errno. */
+/* Room on mountpath @path, and its number of index keys. Return: 0; STORE_OUT; or an errno. */
 int store_space(struct store *s, size_t path, struct store_space *ret);
 
 #endif

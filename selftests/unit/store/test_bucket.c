@@ -57,7 +57,7 @@ static void test_space(void)
 	fix_open(&f, 2);
 	ASSERT_EQ(fix_put(&f, "o", "x"), 0);
 	ASSERT_EQ(store_paths(f.s), 2);
-	ASSERT_EQ(store_space(f.s, 2, &sp), -EINVAL);
+	ASSERT_EQ(store_space(f.s, 2, &sp), STORE_OUT);
 	ASSERT_EQ(store_space(f.s, 1, &sp), 0);
 	ASSERT_STR(sp.path, f.path[1]);
 	ASSERT_TRUE(sp.fs_type[0] && sp.device[0]);

@@ -101,12 +101,14 @@ static void test_placement(void)
 	struct store_bck b = {.uname = "ais/@#/bck/"};
 	struct store *s = calloc(1, sizeof(*s));
 
-	s->n_paths = 2;
-	s->digests[0] = smap_digest("/mnt/d1", 7);
-	s->digests[1] = smap_digest("/mnt/d0", 7);
-	ASSERT_HEX(smap_xhash(s->digests[1] ^ smap_digest("ais/@#/bck/obj", 14)),
+	pthread_rwlock_init(&s->set_lock, NULL);
+	s->set = (struct mpath_set){.n = 2, .slot = {4, 1}};
+	s->set.digests[0] = smap_digest("/mnt/d1", 7);
+	s->set.digests[1] = smap_digest("/mnt/d0", 7);
+	ASSERT_HEX(smap_xhash(s->set.digests[1] ^ smap_digest("ais/@#/bck/obj", 14)),
 		   0xe17e7cef221f9b07);
-	ASSERT_TRUE(store_path_of(s, &b, "obj") == &s->paths[1]);
+	ASSERT_HEX(store_digest(&b, "obj"), smap_digest("ais/@#/bck/obj", 14));
+	ASSERT_TRUE(store_owner(s, store_digest(&b, "obj")) == &s->paths[1]);
 	free(s);
 }
 
