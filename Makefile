@@ -39,7 +39,7 @@ $(foreach l,$(LIBS),$(eval $(call library,$(l),$(LIB_SRC_$(l)))))
 PROGRAMS := pagewired pagewire pagewire-bench
 $(eval $(call program,pagewired,daemon/main.c daemon/wire.c,$(USES_api),$(EXT)))
 $(eval $(call program,pagewire,$(wildcard tools/pagewire/*.c),,-ljson-c -lcurl))
-$(eval $(call program,pagewire-bench,$(wildcard tools/pagewire-bench/*.c),smap,-ljson-c -lxxhash))
+$(eval $(call program,pagewire-bench,$(wildcard tools/pagewire-bench/*.c),smap,-ljson-c -lxxhash -lsodium))
 
 all: $(PROGRAMS:%=$(O)/%) man
 

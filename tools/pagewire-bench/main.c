@@ -11,6 +11,15 @@ static int run_help(struct bench_out *out, int argc, char **argv);
 static const struct bench_verb verbs[] = {
 	{"place", bench_place, "[ SECONDS ]",
 	 "cost of placing a name at 16, 256 and 4096 targets; SECONDS a case, default 1"},
+	{"get", bench_get, "OPTIONS", "GET objects, or ranges of them with --range BYTES"},
+	{"put", bench_put, "OPTIONS", "PUT bodies of --size BYTES"},
+	{"head", bench_head, "OPTIONS", "HEAD objects"},
+	{"redirect", bench_redirect, "OPTIONS", "GET at a gateway, without following"},
+	{"list", bench_list, "OPTIONS", "list a bucket, page by page"},
+	{"compare-nginx", bench_compare_nginx, "OPTIONS", "beside nginx, or --peer COMMAND"},
+	{"compare-raw", bench_compare_raw, "OPTIONS", "beside the bare system calls"},
+	{"scale", bench_scale, "OPTIONS", "cost of a request while something grows"},
+	{"rss", bench_rss, "OPTIONS", "memory of a target, idle and for a connection"},
 	{"help", run_help, "", "this text"},
 };
 
@@ -20,11 +29,18 @@ static void print_help(FILE *to)
 
 	fprintf(to, "usage: pagewire-bench [ -j ] VERB [ ARGS ]\n\nverbs:\n");
 	for (i = 0; i < ARRAY_SIZE(verbs); i++)
-		fprintf(to, "  %-6s %-12s %s\n", verbs[i].name, verbs[i].args, verbs[i].help);
-	fprintf(to, "\noptions:\n"
-		    "  -j, --json   one JSON object a case on stdout\n"
-		    "  -h, --help   this text\n"
-		    "\nexit status: 0 done, 1 failed, 2 wrong usage\n");
+		fprintf(to, "  %-13s %-11s %s\n", verbs[i].name, verbs[i].args, verbs[i].help);
+	fprintf(to,
+		"\nload: --endpoint URL --bucket NAME --object NAME --objects N --connections N\n"
+		"      --seconds S --rate N --size BYTES --range BYTES --server-pid PID;\n"
+		"      list: --endpoint --bucket --prefix --page N\n"
+		"comparisons, scale, rss: --dir FOLDER --daemon FILE --case NAME --pairs N\n"
+		"      --seconds S --quick --congestion NAME --keep; compare-nginx also --nginx\n"
+		"      FILE --peer COMMAND --objects N; scale also --objects N\n"
+		"\noptions:\n"
+		"  -j, --json   one JSON object a case on stdout\n"
+		"  -h, --help   this text\n"
+		"\nexit status: 0 done, 1 failed, 2 wrong usage\n");
 }
 
 static int run_help(struct bench_out *out, int argc, char **argv)
@@ -67,10 +83,9 @@ int main(int argc, char **argv)
 	for (i = 1; i < argc; i++)
 		if (!take_option(&out, argv[i], &help))
 			argv[n++] = argv[i];
-	for (i = 0; i < n; i++)
-		if (argv[i][0] == '-')
-			return bench_error(&out, BENCH_USAGE,
-					   "no option \"%s\", see pagewire-bench help", argv[i]);
+	if (n && argv[0][0] == '-')
+		return bench_error(&out, BENCH_USAGE, "no option \"%s\", see pagewire-bench help",
+				   argv[0]);
 	if (help) {
 		print_help(stdout);
 		r = BENCH_OK;

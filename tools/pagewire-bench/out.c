@@ -24,8 +24,17 @@ void bench_case(struct bench_out *out, const char *name)
 		key(out, "case");
 		printf("\"%s\"", name);
 	} else {
-		printf("%-12s", name);
+		printf("%-16s", name);
 	}
+}
+
+void bench_text(struct bench_out *out, const char *name, const char *v)
+{
+	autobuf struct buf json = BUF_INIT;
+
+	key(out, name);
+	buf_json_str(&json, v);
+	fputs(out->json ? buf_cstr(&json) : v, stdout);
 }
 
 void bench_u64(struct bench_out *out, const char *name, uint64_t v)
@@ -38,6 +47,12 @@ void bench_tenths(struct bench_out *out, const char *name, double v)
 {
 	key(out, name);
 	printf("%.1f", v);
+}
+
+void bench_ratio(struct bench_out *out, const char *name, double v)
+{
+	key(out, name);
+	printf("%.3f", v);
 }
 
 void bench_case_end(struct bench_out *out)
