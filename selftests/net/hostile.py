@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What tests of hostile and greedy clients share: a node seen from outside, and its other client."""
+"""What tests of hostile and greedy clients share: a node from outside, and its other client."""
 
 import multiprocessing
 import os

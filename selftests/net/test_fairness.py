@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""No client, slow or greedy, harms another; each body is whole, or the connection says it is not."""
+"""No client, slow or greedy, harms another; each body is whole, or its connection tells."""
 
 import contextlib
 import hashlib
