@@ -11,6 +11,7 @@
 struct change {
 	struct store *s;
 	struct mpath *mp; /* held, once the key is locked: where the object is */
+	struct mpath *admitted; /* held: whose committer counts this; NULL: none does */
 	uint64_t digest; /* of the name, for placement */
 	char *name;
 	struct keylock_hold hold;
@@ -32,6 +33,9 @@ static void change_end(struct change *c, int err)
 
 	c->done(c->arg, err, err < 0 ? NULL : &c->rec);
 	blob_end(&c->blob);
+	if (c->admitted)
+		commit_discharge(c->admitted->com);
+	mpath_drop(c->admitted);
 	mpath_drop(c->mp);
 	free(c->pairs);
 	free(c->name);
@@ -93,10 +97,35 @@ static int change_new(struct store *s, const struct store_bck *b, const char *na
 	return 0;
 }
 
+/*
+ * Where the object is is known under the lock of its key only. Those that wait for that count at
+ * the mountpath where it ought to be.
+ */
+static int change_admit(struct change *c)
+{
+	struct mpath *mp;
+	int r = store_place(c->s, c->digest, &mp);
+
+	if (r < 0)
+		return r;
+	r = commit_admit(mp->com);
+	if (r < 0)
+		mpath_drop(mp);
+	else
+		c->admitted = mp;
+	return r;
+}
+
 static void change_start(struct change *c, store_done_fn done, void *arg)
 {
+	int r = change_admit(c);
+
 	c->done = done;
 	c->arg = arg;
+	if (r < 0) {
+		change_end(c, r);
+		return;
+	}
 	c->hold.job.fn = change_locked_job;
 	if (keylock_take(c->s->locks, &c->hold))
 		change_locked(c);

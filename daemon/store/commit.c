@@ -22,10 +22,12 @@
 #include "log.h"
 #include "metrics.h"
 #include "store/atime.h"
+#include "store/reap.h"
 #include "store/sweep.h"
 
 #define FLUSH_NS (INT64_C(60) * 1000000000) /* between two writes of access times */
 #define FLUSH_COUNT 32768 /* entries that do not wait for it */
+#define REAP_NS (INT64_C(24) * 3600 * 1000000000) /* between two looks for orphans */
 
 struct committer {
 	struct mpath *mp;
@@ -34,6 +36,8 @@ struct committer {
 	pthread_cond_t more;
 	struct list queue;
 	bool ending;
+	atomic_uint admitted, max; /* changes of clients */
+	struct reaper *reaper;
 	/* the thread's own */
 	int64_t flush_at; /* monotonic */
 	bool unsynced[BLOB_DIRS]; /* folders with new names that are not durable yet */
@@ -185,7 +189,7 @@ static int apply_all(struct committer *c, struct list *g, struct MDB_txn *txn)
 
 	for_each_op(op, l, g)
 	{
-		if (op->err)
+		if (op->err || op->kind == COMMIT_NONE)
 			continue;
 		if (!removes(op) && !index_has_room(c->mp->ix)) {
 			op->err = -ENOSPC;
@@ -301,7 +305,7 @@ static void answer(struct list *g)
 	list_for_each_safe (l, next, g) {
 		struct commit_op *op = list_entry(l, struct commit_op, link);
 
-		if (op->kind == COMMIT_DELETE && !op->err)
+		if ((op->kind == COMMIT_DELETE || op->kind == COMMIT_NONE) && !op->err)
 			continue;
 		list_del(&op->link);
 		op->done(op);
@@ -371,6 +375,11 @@ static void *committer_thread(void *arg)
 	return NULL;
 }
 
+static void index_lost(void *arg)
+{
+	mpath_fail(arg, -EIO, "index");
+}
+
 static int thread_start(struct committer *c)
 {
 	sigset_t all, before;
@@ -392,6 +401,7 @@ int committer_new(struct mpath *mp, struct committer **ret)
 	if (!c)
 		return -ENOMEM;
 	c->mp = mp;
+	atomic_store(&c->max, COMMIT_QUEUE_MAX);
 	c->flush_at = mono_ns() + FLUSH_NS;
 	list_init(&c->queue);
 	pthread_mutex_init(&c->lock, NULL);
@@ -399,9 +409,15 @@ int committer_new(struct mpath *mp, struct committer **ret)
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
 	pthread_cond_init(&c->more, &attr);
 	pthread_condattr_destroy(&attr);
+	index_watch(mp->ix, index_lost, mp);
 	r = thread_start(c);
 	if (r < 0) {
 		free(c);
+		return r;
+	}
+	r = reaper_new(mp, REAP_NS, &c->reaper);
+	if (r < 0) {
+		committer_free(c);
 		return r;
 	}
 	*ret = c;
@@ -412,6 +428,7 @@ void committer_free(struct committer *c)
 {
 	if (!c)
 		return;
+	reaper_free(c->reaper);
 	pthread_mutex_lock(&c->lock);
 	c->ending = true;
 	pthread_cond_signal(&c->more);
@@ -433,4 +450,27 @@ void commit_submit(struct committer *c, struct commit_op *op)
 	list_add_tail(&c->queue, &op->link);
 	pthread_cond_signal(&c->more);
 	pthread_mutex_unlock(&c->lock);
+}
+
+int commit_admit(struct committer *c)
+{
+	if (atomic_fetch_add(&c->admitted, 1) < atomic_load(&c->max))
+		return 0;
+	commit_discharge(c);
+	return -EAGAIN;
+}
+
+void commit_discharge(struct committer *c)
+{
+	atomic_fetch_sub(&c->admitted, 1);
+}
+
+bool commit_is_full(struct committer *c)
+{
+	return atomic_load(&c->admitted) >= atomic_load(&c->max);
+}
+
+void commit_set_max(struct committer *c, unsigned int max)
+{
+	atomic_store(&c->max, max);
 }

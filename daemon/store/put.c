@@ -32,6 +32,8 @@ static void put_free(struct store_put *p)
 {
 	struct store *s = p->mp->s;
 
+	if (p->admitted)
+		commit_discharge(p->mp->com);
 	blob_end(&p->blob);
 	cksum_free(p->sum);
 	cksum_free(p->want_sum);
@@ -126,7 +128,8 @@ int store_put_begin(struct store *s, const struct store_bck *b, const char *name
 	r = put_new(s, b, name, o, &p);
 	if (r < 0)
 		return r;
-	r = space_ask(p->mp, o->size);
+	/* better now than after the bytes */
+	r = commit_is_full(p->mp->com) ? -EAGAIN : space_ask(p->mp, o->size);
 	if (r == 0)
 		r = sums_begin(p);
 	if (r == 0)
@@ -350,7 +353,10 @@ void store_put_commit(struct store_put *p, store_done_fn done, void *arg)
 
 	p->done = done;
 	p->arg = arg;
-	r = p->expect >= 0 && p->size != (uint64_t)p->expect ? -EBADMSG : finish_sums(p);
+	r = commit_admit(p->mp->com);
+	p->admitted = r == 0;
+	if (r == 0)
+		r = p->expect >= 0 && p->size != (uint64_t)p->expect ? -EBADMSG : finish_sums(p);
 	if (r == 0 && s->sync && p->size >= EARLY_SYNC_MIN && fdatasync(p->blob.fd) < 0)
 		r = -errno;
 	if (r) {

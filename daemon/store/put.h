@@ -30,7 +30,8 @@ typedef void (*store_done_fn)(void *arg, int err, const struct store_rec *rec);
  * @o:		options
  * @ret:	the put, on success only; ends by store_put_commit() or store_put_abort()
  *
- * Return: 0; -ENAMETOOLONG; -ENOSPC and other errno of open(2), fallocate(2); -ENOMEM.
+ * Return: 0; -EAGAIN too many changes wait for the disk; -ENAMETOOLONG; -ENOSPC and other errno of
+ * open(2), fallocate(2); -ENOMEM.
  */
 int store_put_begin(struct store *s, const struct store_bck *b, const char *name,
 		    const struct store_put_opts *o, struct store_put **ret);
@@ -48,14 +49,15 @@ int store_put_write(struct store_put *p, const void *data, size_t n);
  *		checksum differs, @rec->cksum holds the one computed, of the client's type
  * @arg:	for @done
  *
- * A put of another length than announced fails with -EBADMSG.
+ * A put of another length than announced fails with -EBADMSG. -EAGAIN: too many changes wait for
+ * the disk, nothing was done; ask again later.
  *
  * Takes the key's lock, so that versions count, then sets the xattr, syncs, and queues the record.
  */
 void store_put_commit(struct store_put *p, store_done_fn done, void *arg);
 void store_put_abort(struct store_put *p);
 
-/* Remove an object. @done: 0 after it is durable; -ENOENT. */
+/* Remove an object. @done: 0 after it is durable; -ENOENT; -EAGAIN as of store_put_commit(). */
 void store_delete(struct store *s, const struct store_bck *b, const char *name, store_done_fn done,
 		  void *arg);
 
@@ -72,7 +74,7 @@ struct store_custom {
  * @b:		bucket
  * @name:	object
  * @c:		the change, copied
- * @done:	0; -ENOENT; -EMSGSIZE over STORE_CUSTOM_MAX
+ * @done:	0; -ENOENT; -EMSGSIZE over STORE_CUSTOM_MAX; -EAGAIN as of store_put_commit()
  * @arg:	for @done
  */
 void store_set_custom(struct store *s, const struct store_bck *b, const char *name,

@@ -31,6 +31,7 @@ struct store_put {
 	struct store_rec rec, old; /* old: the newest there is */
 	char replaced[48]; /* blob of the older version on mp, "" for none */
 	uint32_t replaced_flags;
+	bool admitted; /* by the committer of mp */
 	struct commit_op op;
 	store_done_fn done;
 	void *arg;

@@ -153,13 +153,13 @@ static int bad_open(struct rebuild *b)
 	return b->bad < 0 || fsync(b->root) < 0 ? -errno : 0;
 }
 
-/* Move a file out of the way, its folder's name in front of its own. */
+/* Move a file out of the way; its name is unique without its folder's. */
 static int bad_move(struct rebuild *b, const char *name, const char *end)
 {
 	char from[64], to[64];
 
 	snprintf(from, sizeof(from), "%.36s%s", name, end);
-	snprintf(to, sizeof(to), "%.2s-%.33s%s", name, name + 3, end);
+	snprintf(to, sizeof(to), "%.33s%s", name + 3, end);
 	return renameat(b->blob, from, b->bad, to) < 0 && errno != ENOENT ? -errno : 0;
 }
 
@@ -172,7 +172,7 @@ static int quarantine(struct rebuild *b, const char *name, const char *why)
 	if (r < 0)
 		return fail(b, QUARANTINE_DIR, r);
 	b->n.quarantined++;
-	say(b, "blob/%s: %s; moved to %s/%.2s-%s", name, why, QUARANTINE_DIR, name, name + 3);
+	say(b, "blob/%s: %s; moved to %s/%s", name, why, QUARANTINE_DIR, name + 3);
 	return 0;
 }
 

@@ -31,6 +31,7 @@ struct sweeper {
 	struct buf urgent, later; /* struct victim */
 	struct list ops; /* answered after the urgent ones */
 	size_t taken; /* files the thread is at */
+	bool biting; /* they are not urgent ones */
 	bool ending;
 	atomic_bool dirty[BLOB_DIRS]; /* folders with unlinks that are not durable */
 };
@@ -126,6 +127,7 @@ static bool take(struct sweeper *s, struct buf *victims, struct list *ops, int64
 
 	pthread_mutex_lock(&s->lock);
 	s->taken = 0;
+	s->biting = false;
 	pthread_cond_broadcast(&s->less);
 	while (!s->urgent.len && list_empty(&s->ops) && !s->later.len && !s->ending)
 		pthread_cond_wait(&s->more, &s->lock);
@@ -138,6 +140,7 @@ static bool take(struct sweeper *s, struct buf *victims, struct list *ops, int64
 		list_splice_tail(ops, &s->ops);
 	} else if (s->later.len && (!s->ending || mono_ns() < *end_at)) {
 		take_later(s, victims);
+		s->biting = true;
 	} else {
 		work = false;
 	}
@@ -254,4 +257,14 @@ void sweep_wait(struct sweeper *s, size_t max)
 	while (s->taken + (s->urgent.len + s->later.len) / sizeof(struct victim) > max)
 		pthread_cond_wait(&s->less, &s->lock);
 	pthread_mutex_unlock(&s->lock);
+}
+
+bool sweep_busy(struct sweeper *s)
+{
+	bool busy;
+
+	pthread_mutex_lock(&s->lock);
+	busy = s->later.len || s->biting;
+	pthread_mutex_unlock(&s->lock);
+	return busy;
 }

@@ -42,6 +42,8 @@ void sweep_add(struct sweeper *s, struct buf *victims, struct list *ops);
 void sweep_later(struct sweeper *s, struct buf *victims);
 /* A name has gone from a folder otherwise, not durably. Any thread. */
 void sweep_mark(struct sweeper *s, unsigned int dir);
+/* Are there files to unlink that are not urgent? They may still have their names for long. */
+bool sweep_busy(struct sweeper *s);
 /* Wait until at most @max files are queued. Not from the committer's callbacks. */
 void sweep_wait(struct sweeper *s, size_t max);
 

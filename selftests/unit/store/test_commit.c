@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "metrics.h"
+#include "store/commit.h"
 
 #define THREADS 16
 
@@ -131,5 +132,38 @@ static void test_failing_member(void)
 	fix_close(&f);
 }
 
+/* Over the bound of the committer: refused before anything is taken, and served again afterwards. */
+static void test_bound(void)
+{
+	struct fix f = {.sync = true};
+	struct store_put_opts o = {.size = 1};
+	struct store_custom custom = {"k\0v", 4, false};
+	struct answer a = {}, b = {};
+	struct store_put *p, *q;
+
+	fix_open(&f, 1);
+	ASSERT_EQ(fix_put(&f, "o", "old"), 0);
+	ASSERT_EQ(store_put_begin(f.s, &fix_bck, "o", &o, &p), 0);
+	ASSERT_EQ(store_put_write(p, "x", 1), 0);
+	commit_set_max(f.s->paths[0].com, 0);
+	ASSERT_EQ(store_put_begin(f.s, &fix_bck, "o", &o, &q), -EAGAIN);
+	sem_init(&a.there, 0, 0);
+	store_put_commit(p, answer_done, &a);
+	ASSERT_EQ(answer_wait(&a, NULL), -EAGAIN);
+	ASSERT_EQ(fix_delete(&f, "o"), -EAGAIN);
+	sem_init(&b.there, 0, 0);
+	store_set_custom(f.s, &fix_bck, "o", &custom, answer_done, &b);
+	ASSERT_EQ(answer_wait(&b, NULL), -EAGAIN);
+	ASSERT_CONTENT(&f, "o", "old");
+	ASSERT_EQ(fix_files(&f, "blob"), 1);
+	ASSERT_EQ(store_bucket_destroy(f.s, 99), 0); /* not a client's change */
+	commit_set_max(f.s->paths[0].com, 1);
+	ASSERT_EQ(fix_put(&f, "o", "new"), 0);
+	ASSERT_EQ(fix_put(&f, "o", "newer"), 0); /* the place was given back */
+	ASSERT_EQ(fix_delete(&f, "o"), 0);
+	ASSERT_EQ(fix_files(&f, "blob"), 0);
+	fix_close(&f);
+}
+
 UNIT_MAIN("store/commit", {"rate", test_rate}, {"one key", test_one_key},
-	  {"a member that fails", test_failing_member})
+	  {"a member that fails", test_failing_member}, {"bound of the queue", test_bound})
