@@ -360,7 +360,7 @@ int store_scrub_start(struct store *s)
 	int r = 0;
 
 	pthread_mutex_lock(&x->lock);
-	if (x->st.running)
+	if (x->st.running || x->asked)
 		r = -EALREADY;
 	else
 		x->asked = true;
