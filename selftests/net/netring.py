@@ -9,6 +9,8 @@ however it ends. Nothing outside changes.
 import argparse
 import contextlib
 import ctypes
+import fcntl
+import glob
 import os
 import shutil
 import signal
@@ -71,13 +73,38 @@ def prepare():
         run("ip", "link", "set", name, "up")
 
 
+# ---- folders: locked while in use, so that those of killed tests are known
+
+def lock_folder(path):
+    """A descriptor that holds the lock, or nothing."""
+    fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(fd)
+        return None
+    return fd
+
+
+def new_folder(name):
+    scratch = os.path.join(ROOT, "build", "scratch")
+    os.makedirs(scratch, exist_ok=True)
+    for old in glob.glob(os.path.join(scratch, "net-*")):
+        with contextlib.suppress(OSError):
+            fd = lock_folder(old)
+            if fd is not None and time.time() - os.stat(old).st_mtime > 60:
+                shutil.rmtree(old, ignore_errors=True)
+            if fd is not None:
+                os.close(fd)
+    return tempfile.mkdtemp(prefix=f"net-{name}.", dir=scratch)
+
+
 class Ring(cluster_nodes.Cluster):
     """A cluster in namespaces; ends with the with-block."""
 
     def __init__(self, name, gateways=1, targets=3, mountpaths=1, settings=None):
-        scratch = os.path.join(ROOT, "build", "scratch")
-        os.makedirs(scratch, exist_ok=True)
-        super().__init__(tempfile.mkdtemp(prefix=f"net-{name}.", dir=scratch))
+        super().__init__(new_folder(name))
+        self.lock = lock_folder(self.dir)
         self.args = argparse.Namespace(port=8080, gateways=gateways, targets=targets,
                                        mountpaths=mountpaths)
         self.settings = settings or {}
@@ -99,6 +126,7 @@ class Ring(cluster_nodes.Cluster):
             self.kill(node["node"])
             run("ip", "netns", "delete", node["node"], check=False)
         shutil.rmtree(self.dir, ignore_errors=True)
+        os.close(self.lock)
 
     # ---- networks
 
