@@ -92,8 +92,10 @@ static const struct conn_step {
 			  BIT(CONN_HANDLER) | BIT(CONN_REPLY) | BIT(CONN_RECEIVE), LIMIT(body_ms),
 			  late_receive},
 	[CONN_REPLY] = {"reply", http_conn_reply_step, EPOLLOUT,
-			BIT(CONN_IDLE) | BIT(CONN_HEAD) | BIT(CONN_DISCARD) | BIT(CONN_LINGER),
+			BIT(CONN_IDLE) | BIT(CONN_HEAD) | BIT(CONN_DISCARD) | BIT(CONN_LINGER) |
+				BIT(CONN_FETCH),
 			LIMIT(body_ms), late_end},
+	[CONN_FETCH] = {"fetch", http_conn_fetch_step, 0, BIT(CONN_REPLY), 0, late_end},
 	[CONN_DISCARD] = {"discard", http_conn_discard_step, EPOLLIN,
 			  BIT(CONN_IDLE) | BIT(CONN_HEAD) | BIT(CONN_LINGER), LIMIT(drain_ms),
 			  late_discard},
@@ -280,6 +282,8 @@ int http_conn_new(struct listener *from, int fd, const struct sockaddr *sa)
 /* Whether the transaction will come back by itself. */
 static bool txn_held(const struct http_conn *c)
 {
+	if (c->state == CONN_FETCH)
+		return c->txn->fetching;
 	return (c->state == CONN_HANDLER || c->state == CONN_RECEIVE) && c->txn->act == ACT_NONE;
 }
 

@@ -4,7 +4,8 @@
  *
  * A connection (struct http_conn) is in one state at a time; conn.c has the table. All of it
  * belongs to its loop's thread. It has at most one transaction (struct txn). Who works on the
- * transaction holds it: the engine, the handler (CONN_HANDLER), or a sink (rx.writing, rx.ending).
+ * transaction holds it: the engine, the handler (CONN_HANDLER), a sink (rx.writing, rx.ending), or
+ * who fetches from a disk (CONN_FETCH).
  * What a handler decides comes back as x->act, by loop_post() when it was decided elsewhere.
  *
  * When the peer goes while somebody else holds the transaction, the socket is closed at once, and
@@ -45,6 +46,7 @@ enum conn_state {
 	CONN_COLLECT, /* body into t->body */
 	CONN_RECEIVE, /* body into a sink */
 	CONN_REPLY, /* response out */
+	CONN_FETCH, /* the io pool waits for a disk, for the response */
 	CONN_DISCARD, /* response is out, its request's body is not read yet */
 	CONN_LINGER, /* half closed: read until the peer closes too */
 	CONN_NR,
@@ -66,11 +68,18 @@ struct http_loop { /* a server's part on one loop */
 	void *done_arg;
 };
 
+struct sinks { /* bodies that are written at once, and those that wait for their turn */
+	pthread_mutex_t lock;
+	size_t at_work;
+	struct list waiting; /* of rx.turn */
+};
+
 struct http_server {
 	struct http_server_opts opts;
 	pthread_mutex_t lock; /* of loops */
 	struct list loops;
 	struct bounds bounds;
+	struct sinks sinks;
 };
 
 struct listener {
@@ -135,6 +144,7 @@ struct rx { /* a body on its way into a sink */
 	struct piece busy; /* the sink's, while @writing */
 	bool started, writing, last;
 	bool ending; /* abort is on its way; a reply follows */
+	struct list turn; /* in sinks.waiting */
 	struct http_fault fault; /* why the engine gives up; status 0: it does not */
 	struct pool_job job;
 	struct loop_work idle;
@@ -162,6 +172,8 @@ struct txn {
 	size_t kept_body, kept_answer; /* what t.body and t.resp.bytes took of the bounds */
 	struct buf out; /* head */
 	uint64_t sent; /* of head and body */
+	size_t at_hand; /* of the stream: what send() moves without waiting */
+	bool fetching; /* the io pool has the stream */
 	uint64_t body_len;
 };
 

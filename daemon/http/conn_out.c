@@ -155,6 +155,51 @@ static int stream_failed(struct http_conn *c, struct txn *x, ssize_t r)
 	return r ? (int)r : -EIO;
 }
 
+/* ---- waiting for a disk ---- */
+
+static void fetched(struct loop_work *w)
+{
+	struct txn *x = container_of(w, struct txn, work);
+
+	x->fetching = false;
+	if (x->t.conn->dead)
+		http_conn_die(x->t.conn, -ECONNRESET);
+	else
+		http_conn_turn(x->t.conn);
+}
+
+static void fetch_job(struct pool_job *j)
+{
+	struct txn *x = container_of(j, struct txn, job);
+	struct http_stream *s = x->t.resp.stream;
+
+	s->fetch(s, x->at_hand);
+	loop_post(x->t.conn->hl->loop, &x->work);
+}
+
+int http_conn_fetch_step(struct http_conn *c)
+{
+	return c->txn->fetching ? -EAGAIN : CONN_REPLY;
+}
+
+/* See to it that @max bytes can be sent without waiting. Return: 0, or CONN_FETCH. */
+static int stream_ready(struct txn *x, size_t max)
+{
+	struct http_stream *s = x->t.resp.stream;
+
+	if (x->at_hand)
+		return 0;
+	x->at_hand = max;
+	if (!s->waits || !s->waits(s, max))
+		return 0;
+	x->fetching = true;
+	x->job.fn = fetch_job;
+	x->work.fn = fetched;
+	pool_continue(x->t.server->opts.io, &x->job);
+	return CONN_FETCH;
+}
+
+/* Return: 0 when all is sent; CONN_FETCH; -EAGAIN; another errno. */
 static int stream_send(struct http_conn *c, struct txn *x)
 {
 	struct http_stream *s = x->t.resp.stream;
@@ -168,6 +213,10 @@ static int stream_send(struct http_conn *c, struct txn *x)
 
 		if (!max)
 			return -EAGAIN;
+		r = stream_ready(x, max);
+		if (r)
+			return (int)r;
+		max = MIN(max, x->at_hand);
 		r = s->send(s, c->fd.fd, max);
 		if (r == -EINTR)
 			continue;
@@ -175,6 +224,7 @@ static int stream_send(struct http_conn *c, struct txn *x)
 			return -EAGAIN;
 		if (r <= 0 || (size_t)r > max)
 			return stream_failed(c, x, r);
+		x->at_hand -= (size_t)r;
 		sent(c, x, (size_t)r);
 	}
 	return 0;
@@ -215,7 +265,7 @@ int http_conn_reply_step(struct http_conn *c)
 		r = stream_send(c, x);
 	if (r == 0)
 		return reply_done(c, x);
-	if (r != -EAGAIN)
+	if (r < 0 && r != -EAGAIN)
 		metrics_add(c->hl->server->opts.metrics, METRIC_ERR_HTTP_WRITE_N, 1);
 	return r;
 }

@@ -43,6 +43,8 @@ void http_conn_in_release(struct http_conn *c);
 
 /* Send the response, then decide how the connection goes on. */
 int http_conn_reply_step(struct http_conn *c);
+/* Wait for a disk, then go on with the response. */
+int http_conn_fetch_step(struct http_conn *c);
 
 /* ---- rx.c: bodies into sinks ---- */
 

@@ -3,7 +3,7 @@
  * DOC: bodies into sinks
  *
  * The loop fills one piece while the sink writes the other; it stops reading when both are full.
- * A sink's job runs on the io pool. Each transaction that came this far gets exactly one of end
+ * A sink's job runs on the io pool; so many of them at once that reading always finds a thread. Each transaction that came this far gets exactly one of end
  * (leads to a reply) and abort (the engine replies, to nobody if the peer is gone).
  */
 #include <errno.h>
@@ -27,9 +27,47 @@ static void abort_job(struct pool_job *j)
 	http_reply(&x->t);
 }
 
-static void piece_job(struct pool_job *j)
+/* ---- turns ---- */
+
+/* Give the job of @x to the pool, at its turn. Return: 0, or -EAGAIN: the pool is full. */
+static int sink_begin(struct txn *x)
 {
-	struct txn *x = container_of(j, struct txn, rx.job);
+	struct sinks *k = &x->t.server->sinks;
+	size_t max = x->t.server->opts.limits.max_sinks;
+	int r = 0;
+
+	pthread_mutex_lock(&k->lock);
+	if (max && k->at_work >= max) {
+		list_add_tail(&k->waiting, &x->rx.turn);
+	} else {
+		if (x->rx.started)
+			pool_continue(rx_pool(x), &x->rx.job);
+		else
+			r = pool_submit(rx_pool(x), &x->rx.job);
+		k->at_work += r == 0;
+	}
+	pthread_mutex_unlock(&k->lock);
+	return r;
+}
+
+/* On the pool, when a job is over: the next one's turn. */
+static void sink_over(struct http_server *s)
+{
+	struct list *first;
+
+	pthread_mutex_lock(&s->sinks.lock);
+	first = s->sinks.waiting.next;
+	if (first == &s->sinks.waiting) {
+		s->sinks.at_work--;
+	} else {
+		list_del(first);
+		pool_continue(s->opts.io, &list_entry(first, struct txn, rx.turn)->rx.job);
+	}
+	pthread_mutex_unlock(&s->sinks.lock);
+}
+
+static void piece_work(struct txn *x)
+{
 	struct rx *rx = &x->rx;
 	int r = 0;
 
@@ -46,6 +84,15 @@ static void piece_job(struct pool_job *j)
 		rx->sink->end(&x->t); /* @x may be gone now */
 	else
 		loop_post(x->t.conn->hl->loop, &rx->idle);
+}
+
+static void piece_job(struct pool_job *j)
+{
+	struct txn *x = container_of(j, struct txn, rx.job);
+	struct http_server *s = x->t.server;
+
+	piece_work(x); /* @x may be gone now */
+	sink_over(s);
 }
 
 /* ---- on the loop ---- */
@@ -102,10 +149,7 @@ static void piece_submit(struct txn *x)
 	rx->idle.fn = sink_idle;
 	rx->writing = true;
 	rx->last = x->body.done;
-	if (rx->started)
-		pool_continue(rx_pool(x), &rx->job);
-	else
-		r = pool_submit(rx_pool(x), &rx->job);
+	r = sink_begin(x);
 	rx->started = true;
 	if (r < 0) {
 		rx->writing = rx->last = false;

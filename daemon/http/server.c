@@ -31,6 +31,8 @@ int http_server_new(const struct http_server_opts *opts, struct http_server **re
 	pthread_mutex_init(&s->lock, NULL);
 	list_init(&s->loops);
 	bounds_init(&s->bounds);
+	pthread_mutex_init(&s->sinks.lock, NULL);
+	list_init(&s->sinks.waiting);
 	*ret = s;
 	return 0;
 }
@@ -135,6 +137,7 @@ void http_server_free(struct http_server *s)
 	list_for_each_safe (pos, tmp, &s->loops)
 		hl_free(list_entry(pos, struct http_loop, node));
 	bounds_deinit(&s->bounds);
+	pthread_mutex_destroy(&s->sinks.lock);
 	pthread_mutex_destroy(&s->lock);
 	free(s);
 }

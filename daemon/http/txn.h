@@ -70,6 +70,13 @@ struct http_stream {
 	 * socket is full; another negative errno, or 0 (the source ended early): close at once.
 	 */
 	ssize_t (*send)(struct http_stream *s, int sock, size_t max);
+	/*
+	 * Whether sending the next @max bytes would wait for a disk. Then fetch() is called on the
+	 * io pool, meanwhile the loop serves others, and send() follows for these bytes. Both NULL:
+	 * never. The peer may go meanwhile; free() comes after fetch() has returned.
+	 */
+	bool (*waits)(struct http_stream *s, size_t max);
+	void (*fetch)(struct http_stream *s, size_t max);
 	void (*free)(struct http_stream *s);
 };
 
@@ -118,6 +125,7 @@ struct http_limits { /* a time of 0: no limit */
 	size_t max_conns_all; /* public and data networks together */
 	size_t max_conns_peer; /* of one address on one network */
 	size_t max_requests; /* that wait for a pool or their body; control is not counted */
+	size_t max_sinks; /* at work at once: the other threads of the io pool are for reading */
 	size_t max_memory; /* bytes of request bodies; and as much again of produced answers */
 };
 

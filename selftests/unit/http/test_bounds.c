@@ -143,11 +143,18 @@ static void upload_free(void *p)
 	atomic_fetch_add(&freed, 1);
 }
 
+static atomic_int writing; /* sinks at work */
+
 static int sink_write(struct http_txn *t, const void *p, size_t n)
 {
 	struct upload *u = t->user;
 	const unsigned char *b = p;
 	size_t i;
+
+	atomic_fetch_add(&writing, 1);
+	pthread_mutex_lock(&gate);
+	pthread_mutex_unlock(&gate);
+	atomic_fetch_sub(&writing, 1);
 
 	for (i = 0; i < n; i++)
 		u->sum = u->sum * 31 + b[i];
@@ -441,7 +448,44 @@ static void test_stalled(void)
 	live_stop(&s);
 }
 
+/* However much is written, a thread is left for others. */
+static void test_sinks(void)
+{
+	enum { UPLOADS = 8 };
+	struct raw_resp r = {};
+	struct live s;
+	int fd[UPLOADS], other, i;
+
+	live_init(&s, NULL, 0);
+	s.opts.limits.max_sinks = 1; /* of two threads */
+	start(&s);
+	pthread_mutex_lock(&gate);
+	for (i = 0; i < UPLOADS; i++) {
+		fd[i] = raw_open(&s);
+		raw_str(fd[i], "PUT /put HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc");
+	}
+	ASSERT_TRUE(live_reaches(&begun, UPLOADS));
+	ASSERT_TRUE(live_reaches(&writing, 1));
+	raw_reset(fd[1]); /* while it waits for its turn */
+	other = raw_open(&s);
+	raw_str(other, "GET /gone HTTP/1.1\r\nHost: a\r\n\r\n"); /* the pool takes it */
+	ASSERT_TRUE(live_reaches(&begun, UPLOADS + 1));
+	ASSERT_EQ(atomic_load(&writing), 1);
+	close(other);
+	pthread_mutex_unlock(&gate);
+	for (i = 0; i < UPLOADS; i++) {
+		if (i == 1)
+			continue;
+		ASSERT_EQ(raw_read(fd[i], &r, false), 0);
+		ASSERT_EQ(r.status, 200);
+		close(fd[i]);
+	}
+	raw_free(&r);
+	live_stop(&s);
+	ASSERT_EQ(atomic_load(&freed), UPLOADS);
+}
+
 UNIT_MAIN("bounds", {"peers", test_peers}, {"amounts", test_amounts},
 	  {"connections of a peer", test_conns_of_a_peer}, {"requests in flight", test_in_flight},
 	  {"half closed", test_half_closed}, {"memory", test_memory},
-	  {"stalled uploads", test_stalled})
+	  {"stalled uploads", test_stalled}, {"uploads and others", test_sinks})

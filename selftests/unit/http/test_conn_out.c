@@ -6,11 +6,14 @@
 
 struct pattern { /* a stream whose byte i is i * 7 + i / 256 */
 	struct http_stream s;
-	uint64_t at, end; /* @end: where the source ends, whatever was promised */
+	uint64_t at, at_hand; /* @at_hand: what needs no disk */
+	uint64_t end; /* @end: where the source ends, whatever was promised */
 	int err;
 };
 
 static atomic_int streams; /* alive */
+static atomic_int fetches; /* begun */
+static pthread_mutex_t disk = PTHREAD_MUTEX_INITIALIZER;
 
 static unsigned char pattern_byte(uint64_t i)
 {
@@ -27,6 +30,7 @@ static ssize_t pattern_send(struct http_stream *s, int sock, size_t max)
 	n = (size_t)MIN((uint64_t)n, p->end - p->at);
 	if (!n)
 		return p->err;
+	ASSERT_TRUE(!s->waits || p->at + max <= p->at_hand);
 	for (i = 0; i < n; i++)
 		tmp[i] = pattern_byte(p->at + i);
 	r = send(sock, tmp, n, MSG_NOSIGNAL);
@@ -34,6 +38,27 @@ static ssize_t pattern_send(struct http_stream *s, int sock, size_t max)
 		return -errno;
 	p->at += (uint64_t)r;
 	return r;
+}
+
+/* Every other 100,000 bytes are on the disk only. */
+static bool pattern_waits(struct http_stream *s, size_t max)
+{
+	struct pattern *p = container_of(s, struct pattern, s);
+
+	if (p->at / 100000 % 2)
+		return true;
+	p->at_hand = p->at + max;
+	return false;
+}
+
+static void pattern_fetch(struct http_stream *s, size_t max)
+{
+	struct pattern *p = container_of(s, struct pattern, s);
+
+	atomic_fetch_add(&fetches, 1);
+	pthread_mutex_lock(&disk);
+	p->at_hand = p->at + max;
+	pthread_mutex_unlock(&disk);
 }
 
 static void pattern_free(struct http_stream *s)
@@ -58,12 +83,17 @@ static void stream(struct http_txn *t)
 
 	p->s.send = pattern_send;
 	p->s.free = pattern_free;
+	if (http_param(t, "cold")) {
+		p->s.waits = pattern_waits;
+		p->s.fetch = pattern_fetch;
+		p->at = 100000 * number(t, "cold", 0);
+	}
 	atomic_fetch_add(&streams, 1);
 	t->resp.status = 200;
 	t->resp.body = HTTP_BODY_STREAM;
 	t->resp.stream = &p->s;
 	t->resp.length = number(t, "size", 0);
-	p->end = number(t, "end", t->resp.length);
+	p->end = p->at + number(t, "end", t->resp.length);
 	p->err = http_param(t, "eio") ? -EIO : 0;
 	http_reply(t);
 }
@@ -249,6 +279,51 @@ static void test_resets(void)
 	ASSERT_EQ(atomic_load(&s.after_n), atomic_load(&s.after_bad));
 }
 
+/* A disk that is waited for holds up its own response only (P-08). */
+static void test_cold(void)
+{
+	struct raw_resp r = {};
+	struct live s;
+	int cold, warm, i;
+
+	atomic_store(&fetches, 0);
+	start(&s);
+	pthread_mutex_lock(&disk);
+	cold = raw_open(&s);
+	ask(cold, "GET", "/stream?size=8388608&cold=1");
+	ask(cold, "GET", "/bytes?size=5");
+	ASSERT_TRUE(live_reaches(&fetches, 1));
+	warm = raw_open(&s);
+	for (i = 0; i < 3; i++) {
+		ask(warm, "GET", "/stream?size=300000");
+		ASSERT_EQ(raw_read(warm, &r, false), 0);
+		ASSERT_TRUE(pattern_ok(&r.body, 300000));
+	}
+	pthread_mutex_unlock(&disk);
+	ASSERT_EQ(raw_read(cold, &r, false), 0);
+	ASSERT_EQ(r.body.len, BIG);
+	for (i = 0; i < (int)BIG; i++) {
+		if ((unsigned char)r.body.data[i] != pattern_byte(100000 + (uint64_t)i))
+			break;
+	}
+	ASSERT_EQ(i, BIG);
+	ASSERT_EQ(raw_read(cold, &r, false), 0);
+	ASSERT_TRUE(pattern_ok(&r.body, 5));
+	i = atomic_load(&fetches);
+	ASSERT_TRUE(i > 1);
+	pthread_mutex_lock(&disk); /* the peer goes while the disk is waited for */
+	ask(cold, "GET", "/stream?size=8388608&cold=1");
+	ASSERT_TRUE(live_reaches(&fetches, i + 1));
+	raw_reset(cold);
+	ask(warm, "GET", "/bytes?size=5");
+	ASSERT_EQ(raw_read(warm, &r, false), 0);
+	pthread_mutex_unlock(&disk);
+	close(warm);
+	raw_free(&r);
+	live_stop(&s);
+	ASSERT_EQ(atomic_load(&streams), 0);
+}
+
 /* One reader that stands still does not hold up another, and is ended when it takes too long. */
 static void test_stuck_reader(void)
 {
@@ -277,4 +352,4 @@ UNIT_MAIN("http/conn_out", {"exact sizes", test_sizes},
 	  {"exact for a slow reader", test_slow_reader},
 	  {"HEAD and bodiless statuses, pipelined", test_head},
 	  {"a source that ends early", test_short_source}, {"resets", test_resets},
-	  {"a reader that stands still", test_stuck_reader})
+	  {"a cold source", test_cold}, {"a reader that stands still", test_stuck_reader})
