@@ -196,6 +196,14 @@ static size_t max_conns_all(void)
 	return r.rlim_cur > 256 ? (size_t)(r.rlim_cur - 128) / 2 : (size_t)r.rlim_cur / 4;
 }
 
+/* One thread in four of the io pool is left for reading, whatever is written. */
+static size_t max_sinks(const struct config *c)
+{
+	size_t n = (size_t)config_int(c, "pool.io_threads");
+
+	return n - MIN(n, MAX(n / 4, (size_t)1));
+}
+
 static int make_server(struct wire *w)
 {
 	const struct config *c = w->cfg;
@@ -219,6 +227,7 @@ static int make_server(struct wire *w)
 				.max_conns_peer =
 					(size_t)config_int(c, "http.max_connections_peer"),
 				.max_requests = (size_t)config_int(c, "http.max_requests"),
+				.max_sinks = max_sinks(c),
 				.max_memory = (size_t)config_size(c, "http.max_memory"),
 			},
 		.metrics = w->metrics,
