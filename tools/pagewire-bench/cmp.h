@@ -20,7 +20,7 @@ struct list_pages {
 	const char *bucket, *prefix; /* prefix: NULL for none */
 	unsigned int page; /* names asked for at once */
 	uint64_t names, pages, bytes; /* counted */
-	struct buf last_token; /* with which the last page was asked for */
+	struct buf last_token; /* with which the last full page was asked for */
 };
 
 /**

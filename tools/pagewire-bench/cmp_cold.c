@@ -41,7 +41,7 @@ static void make_cold(struct lab *lab)
 {
 	char path[LAB_PATH];
 
-	snprintf(path, sizeof(path), "%s/mp1", lab->dir);
+	snprintf(path, sizeof(path), "%s/mp%u", lab->dir, lab->clusters);
 	nftw(path, drop_one, 64, FTW_PHYS);
 }
 

@@ -86,13 +86,17 @@ int list_all(struct client *c, struct list_pages *p, struct buf *why)
 	int r;
 
 	do {
-		buf_reset(&p->last_token);
-		buf_append(&p->last_token, buf_cstr(&token), token.len);
 		r = list_page(c, p, buf_cstr(&token), &a, why);
 		if (!r) {
+			uint64_t n = count_names(&a);
+
 			p->pages++;
 			p->bytes += a.body.len;
-			p->names += count_names(&a);
+			p->names += n;
+			if (n == p->page) {
+				buf_reset(&p->last_token);
+				buf_append(&p->last_token, buf_cstr(&token), token.len);
+			}
 			r = next_token(&a, &token);
 			if (r < 0)
 				buf_str(why, "a page without a continuation_token");

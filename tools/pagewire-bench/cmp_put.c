@@ -13,7 +13,7 @@
 #define LARGE (64U << 20)
 #define LARGE_NAMES 4 /* overwritten in turn, by both sides */
 #define SMALL (10U << 10)
-#define SMALL_NAMES 20000
+#define SMALL_NAMES 20000 /* more than a round stores */
 #define THREADS 16
 #define WARM_NS INT64_C(50000000)
 
@@ -22,16 +22,17 @@ static void put_meter(struct meter *m)
 	meter_deinit(m);
 }
 
+/* Names of a round are new: what is overwritten leaves inodes that ext4 skips one by one. */
 static void fill_plan(struct lab *lab, struct plan *p, unsigned int names, uint64_t size)
 {
+	unsigned int round = lab->round++, i;
 	char path[128];
-	unsigned int i;
 
 	plan_init(p, "PUT", lab->to_gateway.host);
 	p->body = lab->content;
 	p->body_len = size;
 	for (i = 0; i < names; i++) {
-		snprintf(path, sizeof(path), "/v1/objects/" LAB_BUCKET "/put/%05u", i);
+		snprintf(path, sizeof(path), "/v1/objects/" LAB_BUCKET "/put/%u/%05u", round, i);
 		plan_add(p, path, "Expect: 100-continue\r\n");
 	}
 }
@@ -124,7 +125,7 @@ static int store_round(void *arg, struct sample *ret)
 	int r;
 
 	lab_pin(s->lab->cpu_server, s->lab->cpu_server);
-	snprintf(dir, sizeof(dir), "%s/rawput", s->lab->dir);
+	snprintf(dir, sizeof(dir), "%s/rawput%u", s->lab->dir, s->lab->round++);
 	r = raw_store_run(&o, &res);
 	if (r)
 		buf_fmt(&s->lab->why, "files in %s: %s", dir, strerror(-r));
@@ -134,16 +135,27 @@ static int store_round(void *arg, struct sample *ret)
 	return r;
 }
 
+static int gateway_round(void *arg, struct sample *ret)
+{
+	autoclean(plan_deinit) struct plan plan = {};
+	struct load_side s = *(struct load_side *)arg;
+
+	fill_plan(s.lab, &plan, SMALL_NAMES, SMALL);
+	s.o.plan = &plan;
+	return load_side_round(&s, ret);
+}
+
 /* Envelopes are collected first, so that only the target is measured. */
 static int target_round(void *arg, struct sample *ret)
 {
 	struct load_side *s = arg;
-	autoclean(plan_deinit) struct plan signed_plan = {};
+	autoclean(plan_deinit) struct plan plan = {}, signed_plan = {};
 	struct load_side straight = *s;
 	size_t n = s->lab->o.round_ns > 500000000 ? SMALL_NAMES / 2 : SMALL_NAMES / 8;
 	int r;
 
-	r = envelopes_collect(s->lab, s->o.plan, n, &signed_plan);
+	fill_plan(s->lab, &plan, (unsigned int)n, SMALL);
+	r = envelopes_collect(s->lab, &plan, n, &signed_plan);
 	straight.o.plan = &signed_plan;
 	straight.o.to = &s->lab->to_target;
 	straight.o.follow = false;
@@ -155,12 +167,10 @@ static int target_round(void *arg, struct sample *ret)
 static int run_small(struct lab *lab, bool durable, bool straight)
 {
 	autoclean(put_meter) struct meter ours = METER_INIT;
-	autoclean(plan_deinit) struct plan plan = {};
 	struct store_side b = {.lab = lab, .durable = durable};
 	struct load_side a = {.lab = lab,
 			      .cpu = lab->cpu_server,
-			      .o = {.plan = &plan,
-				    .to = &lab->to_gateway,
+			      .o = {.to = &lab->to_gateway,
 				    .connections = THREADS,
 				    .warm_ns = WARM_NS,
 				    .limit_ns = lab->o.round_ns,
@@ -169,7 +179,7 @@ static int run_small(struct lab *lab, bool durable, bool straight)
 	char name[64];
 	struct pair_case pc = {.name = name,
 			       .unit = "request",
-			       .ours = {straight ? target_round : load_side_round, &a},
+			       .ours = {straight ? target_round : gateway_round, &a},
 			       .peer = {store_round, &b}};
 	int r;
 
@@ -177,7 +187,6 @@ static int run_small(struct lab *lab, bool durable, bool straight)
 		 straight ? "-target" : "");
 	if (!lab_wants(lab, name))
 		return BENCH_OK;
-	fill_plan(lab, &plan, SMALL_NAMES, SMALL);
 	r = lab_put(lab, "put/%05u", 1, SMALL);
 	r = r ? r : check_first(lab, SMALL);
 	r = r ? r : add_both(lab, &ours);

@@ -8,6 +8,7 @@
 #include <linux/magic.h>
 #include <net/if.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
@@ -106,6 +107,7 @@ static void raise_limits(void)
 {
 	struct rlimit r;
 
+	signal(SIGPIPE, SIG_IGN); /* what is written to may end: write() says so */
 	if (!getrlimit(RLIMIT_NOFILE, &r)) {
 		r.rlim_cur = r.rlim_max;
 		setrlimit(RLIMIT_NOFILE, &r);
@@ -287,6 +289,5 @@ bool lab_wants(struct lab *lab, const char *name)
 	bool yes = !lab->o.only || !strncmp(name, lab->o.only, strlen(lab->o.only));
 
 	lab->ran += yes;
-	lab->skipped += !yes;
 	return yes;
 }

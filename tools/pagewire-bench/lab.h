@@ -55,7 +55,9 @@ struct lab {
 	struct proc gateway, target, peer, raw;
 	struct endpoint to_gateway, to_target, to_peer, to_raw;
 	struct buf why; /* what went wrong */
-	unsigned int skipped, ran; /* cases */
+	unsigned int ran; /* cases */
+	unsigned int round; /* for names that are new */
+	unsigned int clusters; /* started so far: each has folders of its own */
 };
 
 /* Rows of the options of struct lab_opts, for a table of a verb. */
@@ -103,7 +105,7 @@ struct lab_cluster {
  * Return: 0 or a negative errno, with @lab->why.
  */
 int lab_cluster_start(struct lab *lab, const struct lab_cluster *c);
-/* End them and remove what they stored. */
+/* End them. What they stored stays until the end: see fill_plan() of PUTs. */
 void lab_cluster_stop(struct lab *lab);
 /* Start nginx, or the other peer, on the folder www. Return: as lab_cluster_start(). */
 int lab_peer_start(struct lab *lab);

@@ -7,6 +7,7 @@
 
 #include "base/bits.h"
 #include "base/cleanup.h"
+#include "congestion.h"
 #include "lab.h"
 #include "load.h"
 
@@ -80,6 +81,21 @@ int lab_write(struct lab *lab, const char *format, unsigned int n, uint64_t size
 	return r;
 }
 
+/* Both ends of all connections: a server could have chosen another algorithm for its own. */
+static int check_congestion(struct lab *lab)
+{
+	char other[32];
+	int r = congestion_other(lab->congestion, other, sizeof(other));
+
+	if (r == 1) {
+		buf_fmt(&lab->why, "a socket runs %s, not %s", other, lab->congestion);
+		return -EINVAL;
+	}
+	if (r < 0)
+		buf_fmt(&lab->why, "congestion control of sockets is not known: %s", strerror(-r));
+	return r;
+}
+
 int lab_check(struct lab *lab, const struct endpoint *e, const struct ask *ask, uint64_t off,
 	      uint64_t len)
 {
@@ -97,6 +113,7 @@ int lab_check(struct lab *lab, const struct endpoint *e, const struct ask *ask, 
 	if (r == -EBADMSG)
 		buf_fmt(&lab->why, "%s at %s: status %d, %zu bytes, not those that were stored",
 			ask->path, e->host, a.status, a.body.len);
+	r = r ? r : check_congestion(lab);
 	answer_free(&a);
 	client_deinit(&c);
 	return r;

@@ -47,8 +47,8 @@ static void config(const struct lab *lab, const struct lab_cluster *c, bool targ
 	const char *role = target ? "target" : "gateway";
 	unsigned int n = target;
 
-	buf_fmt(b, "{\"role\":\"%s\",\"node_id\":\"%s\",\"state_dir\":\"%s/%s\",\n", role,
-		target ? "tbenchmrk" : "pbenchmrk", lab->dir, role);
+	buf_fmt(b, "{\"role\":\"%s\",\"node_id\":\"%s\",\"state_dir\":\"%s/%s%u\",\n", role,
+		target ? "tbenchmrk" : "pbenchmrk", lab->dir, role, lab->clusters);
 	buf_fmt(b,
 		"\"host_net\":{\"hostname\":\"127.0.0.1\",\"hostname_intra_control\":\"127.0.0.1\","
 		"\"hostname_intra_data\":\"127.0.0.1\",\"port\":\"%u\","
@@ -63,7 +63,7 @@ static void config(const struct lab *lab, const struct lab_cluster *c, bool targ
 	buf_fmt(b, "\"http\":{\"keepalive_idle\":\"1h\"},\"store\":{\"durability\":\"%s\"}",
 		c->commit ? "commit" : "none");
 	if (target)
-		buf_fmt(b, ",\n\"fspaths\":{\"%s/mp1\":\"\"}", lab->dir);
+		buf_fmt(b, ",\n\"fspaths\":{\"%s/mp%u\":\"\"}", lab->dir, lab->clusters);
 	buf_str(b, "}\n");
 }
 
@@ -72,16 +72,17 @@ static int start_node(struct lab *lab, struct proc *p, const struct lab_cluster 
 	autobuf struct buf text = BUF_INIT;
 	bool target = p == &lab->target;
 	const char *role = target ? "target" : "gateway";
-	char file[32], path[LAB_PATH];
+	char file[32], state[32], path[LAB_PATH];
 	const char *argv[] = {lab->daemon, "--config", path, NULL};
 	struct proc_opts o = {.name = role, .argv = argv, .in = -1};
 	int r;
 
 	snprintf(file, sizeof(file), "%s.json", role);
+	snprintf(state, sizeof(state), "%s%u", role, lab->clusters);
 	snprintf(path, sizeof(path), "%s/%s", lab->dir, file);
 	config(lab, c, target, &text);
 	r = text.err ? text.err : write_file(lab, file, text.data, 0644);
-	r = r ? r : make_dir(lab, role);
+	r = r ? r : make_dir(lab, state);
 	r = r ? r : proc_start(lab, p, &o);
 	return r ? r : proc_wait_port(lab, p, target ? &lab->to_target : &lab->to_gateway);
 }
@@ -136,11 +137,13 @@ static int make_bucket(struct lab *lab)
 
 int lab_cluster_start(struct lab *lab, const struct lab_cluster *c)
 {
+	char mountpath[32];
 	int r;
 
+	snprintf(mountpath, sizeof(mountpath), "mp%u", ++lab->clusters);
 	r = write_file(lab, "join.secret",
 		       "5f0c3a7e91b24d68a0f7c2d4e6b8190a5f0c3a7e91b24d68a0f7c2d4e6b8190a\n", 0600);
-	r = r ? r : make_dir(lab, "mp1");
+	r = r ? r : make_dir(lab, mountpath);
 	r = r ? r : start_node(lab, &lab->gateway, c);
 	r = r ? r : start_node(lab, &lab->target, c);
 	r = r ? r : make_bucket(lab);
@@ -151,16 +154,8 @@ int lab_cluster_start(struct lab *lab, const struct lab_cluster *c)
 
 void lab_cluster_stop(struct lab *lab)
 {
-	static const char *const parts[] = {"mp1", "gateway", "target"};
-	char path[LAB_PATH];
-	size_t i;
-
 	proc_stop(&lab->target);
 	proc_stop(&lab->gateway);
-	for (i = 0; i < ARRAY_SIZE(parts); i++) {
-		snprintf(path, sizeof(path), "%s/%s", lab->dir, parts[i]);
-		lab_remove_tree(path);
-	}
 }
 
 /* ---- peers ---- */

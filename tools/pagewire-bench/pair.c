@@ -3,9 +3,7 @@
 #include "pair.h"
 
 #include <errno.h>
-#include <netinet/tcp.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "base/bits.h"
 #include "base/cleanup.h"
@@ -72,8 +70,11 @@ static void print(struct lab *lab, const struct pair_case *c, struct column *a, 
 	bench_tenths(out, "peer_per_s", median(b->rate, n));
 	bench_ratio(out, "ours_cpu_us", median(a->cost, n));
 	bench_ratio(out, "peer_cpu_us", median(b->cost, n));
-	bench_tenths(out, "ours_p99_us", median(a->p99, n));
-	bench_tenths(out, "peer_p99_us", median(b->p99, n));
+	if (b->p99[0] > 0) {
+		bench_ratio(out, "p99_ratio", ratio(a->p99, b->p99, n));
+		bench_tenths(out, "ours_p99_us", median(a->p99, n));
+		bench_tenths(out, "peer_p99_us", median(b->p99, n));
+	}
 	bench_text(out, "fs", lab->fs);
 	bench_case_end(out);
 }
@@ -97,24 +98,6 @@ int pair_run(struct lab *lab, const struct pair_case *c)
 	return BENCH_OK;
 }
 
-/* The algorithm of a new socket to this server: what both sides are measured under. */
-static int same_congestion(struct lab *lab, const struct endpoint *e)
-{
-	autofd fd = endpoint_connect(e);
-	char name[16] = "";
-	socklen_t len = sizeof(name) - 1;
-
-	if (fd < 0)
-		return fd;
-	if (getsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, name, &len) < 0)
-		return -errno;
-	if (strcmp(name, lab->congestion) != 0) {
-		buf_fmt(&lab->why, "congestion control became %s", name);
-		return -EINVAL;
-	}
-	return 0;
-}
-
 int load_side_round(void *arg, struct sample *ret)
 {
 	struct load_side *s = arg;
@@ -124,8 +107,7 @@ int load_side_round(void *arg, struct sample *ret)
 	if (!res)
 		return -ENOMEM;
 	lab_pin(s->cpu, s->cpu);
-	r = same_congestion(s->lab, s->o.to);
-	r = r ? r : load_run(&s->o, res, &s->lab->why);
+	r = load_run(&s->o, res, &s->lab->why);
 	if (r)
 		return r;
 	ret->units = s->by_bytes ? (double)res->bytes / 1048576 : (double)res->requests;

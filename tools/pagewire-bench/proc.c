@@ -31,6 +31,7 @@ static _Noreturn void child(const struct lab *lab, const struct proc *p, const s
 		_exit(126);
 	if (!o->argv)
 		_exit(o->run(o->arg));
+	signal(SIGPIPE, SIG_DFL);
 	unsetenv("NOTIFY_SOCKET");
 	execv(o->argv[0], (char *const *)o->argv);
 	dprintf(2, "%s: %s\n", o->argv[0], strerror(errno));

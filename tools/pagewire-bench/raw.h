@@ -34,7 +34,7 @@ struct raw_result {
 	int64_t wall_ns, cpu_ns;
 };
 
-/* Store files until the time is over; they are removed afterwards. Return: 0 or -errno. */
+/* Store files until the time is over; they stay in the folder. Return: 0 or -errno. */
 int raw_store_run(const struct raw_store *s, struct raw_result *ret);
 /* Pipe @len bytes to `dd of=@path bs=1M`. Return: 0 or -errno. */
 int raw_dd(const char *path, const void *body, size_t len, struct raw_result *ret);

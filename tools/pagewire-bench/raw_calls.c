@@ -62,17 +62,6 @@ static void *store_thread(void *arg)
 	return NULL;
 }
 
-static void remove_files(struct store_run *s)
-{
-	char name[32];
-	uint64_t i, n = atomic_load(&s->names);
-
-	for (i = 0; i < n; i++) {
-		snprintf(name, sizeof(name), "%llu", (unsigned long long)i);
-		unlinkat(s->dir, name, 0);
-	}
-}
-
 static int64_t process_cpu_ns(int who)
 {
 	struct rusage u;
@@ -105,7 +94,6 @@ int raw_store_run(const struct raw_store *o, struct raw_result *ret)
 	ret->wall_ns = mono_ns() - begin;
 	ret->cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - cpu;
 	ret->n = atomic_load(&s.done);
-	remove_files(&s);
 	close(s.dir);
 	r = atomic_load(&s.err);
 	return r ? r : ret->n ? 0 : -EIO;
