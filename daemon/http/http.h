@@ -21,7 +21,12 @@
 #include "http/txn.h"
 #include "http/uri.h"
 
+struct config;
+
 /* ---- server ---- */
+
+/* The limits that a config asks for. Raises the process's limit of descriptors to what it may. */
+struct http_limits http_limits_of(const struct config *c);
 
 /**
  * http_server_new() - Make a server; it listens on nothing yet

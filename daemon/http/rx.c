@@ -3,8 +3,9 @@
  * DOC: bodies into sinks
  *
  * The loop fills one piece while the sink writes the other; it stops reading when both are full.
- * A sink's job runs on the io pool; so many of them at once that reading always finds a thread. Each transaction that came this far gets exactly one of end
- * (leads to a reply) and abort (the engine replies, to nobody if the peer is gone).
+ * A sink's job runs on the io pool, so many of them at once that reading always finds a thread.
+ * Each transaction that came this far gets exactly one of end (leads to a reply) and abort (the
+ * engine replies, to nobody if the peer is gone).
  */
 #include <errno.h>
 #include <stdlib.h>
