@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <systemd/sd-daemon.h>
 
@@ -178,32 +177,6 @@ static int make_cluster(struct wire *w)
 	return cluster_new(&o, &w->cluster, w->err, sizeof(w->err));
 }
 
-/*
- * Each connection may need a second descriptor, of a blob, and some are left for the store: clients
- * never take the last one. What the host allows is used.
- */
-static size_t max_conns_all(void)
-{
-	struct rlimit r;
-
-	if (getrlimit(RLIMIT_NOFILE, &r) < 0)
-		return 0;
-	if (r.rlim_cur < r.rlim_max) {
-		r.rlim_cur = r.rlim_max;
-		if (setrlimit(RLIMIT_NOFILE, &r) < 0)
-			getrlimit(RLIMIT_NOFILE, &r);
-	}
-	return r.rlim_cur > 256 ? (size_t)(r.rlim_cur - 128) / 2 : (size_t)r.rlim_cur / 4;
-}
-
-/* One thread in four of the io pool is left for reading, whatever is written. */
-static size_t max_sinks(const struct config *c)
-{
-	size_t n = (size_t)config_int(c, "pool.io_threads");
-
-	return n - MIN(n, MAX(n / 4, (size_t)1));
-}
-
 static int make_server(struct wire *w)
 {
 	const struct config *c = w->cfg;
@@ -213,23 +186,7 @@ static int make_server(struct wire *w)
 		.gateway = cluster_role(w->cluster) == SMAP_ROLE_GATEWAY,
 		.routes = w->routes,
 		.n_routes = api_routes(&w->api, w->routes, API_ROUTES_MAX),
-		.limits =
-			{
-				.max_head = (size_t)config_size(c, "http.max_head"),
-				.max_headers = (size_t)config_int(c, "http.max_headers"),
-				.head_ms = (uint64_t)config_ms(c, "http.head_timeout"),
-				.body_ms = (uint64_t)config_ms(c, "http.body_timeout"),
-				.idle_ms = (uint64_t)config_ms(c, "http.keepalive_idle"),
-				.drain_bytes = (uint64_t)config_size(c, "http.drain_bytes"),
-				.drain_ms = (uint64_t)config_ms(c, "http.drain_time"),
-				.max_conns = (size_t)config_int(c, "http.max_connections"),
-				.max_conns_all = max_conns_all(),
-				.max_conns_peer =
-					(size_t)config_int(c, "http.max_connections_peer"),
-				.max_requests = (size_t)config_int(c, "http.max_requests"),
-				.max_sinks = max_sinks(c),
-				.max_memory = (size_t)config_size(c, "http.max_memory"),
-			},
+		.limits = http_limits_of(c),
 		.metrics = w->metrics,
 		.io = w->io,
 		.admit = on_admit,
