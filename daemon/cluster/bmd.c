@@ -99,8 +99,10 @@ struct bmd *bmd_get(struct bmd *b)
 
 void bmd_put(struct bmd *b)
 {
-	if (b && atomic_fetch_sub_explicit(&b->refs, 1, memory_order_acq_rel) == 1)
-		free(b);
+	if (!b || atomic_fetch_sub_explicit(&b->refs, 1, memory_order_acq_rel) != 1)
+		return;
+	free(b->gone);
+	free(b);
 }
 
 int64_t bmd_version(const struct bmd *b)
@@ -152,6 +154,45 @@ const struct bmd_bucket *bmd_find_bid(const struct bmd *b, uint64_t bid)
 	return NULL;
 }
 
+bool bmd_is_gone(const struct bmd *b, uint64_t bid)
+{
+	size_t i;
+
+	for (i = 0; i < b->n_gone; i++) {
+		if (b->gone[i] == bid)
+			return true;
+	}
+	return false;
+}
+
+int bmd_add_gone(struct bmd *b, uint64_t bid)
+{
+	size_t drop = b->n_gone >= BMD_GONE_MAX;
+	uint64_t *g = calloc(b->n_gone + 1, sizeof(*g));
+
+	if (!g)
+		return -ENOMEM;
+	if (b->n_gone > drop)
+		memcpy(g, b->gone + drop, (b->n_gone - drop) * sizeof(*g));
+	b->n_gone -= drop;
+	g[b->n_gone++] = bid;
+	free(b->gone);
+	b->gone = g;
+	return 0;
+}
+
+static int copy_gone(struct bmd *to, const struct bmd *from)
+{
+	if (!from->n_gone)
+		return 0;
+	to->gone = malloc(from->n_gone * sizeof(*to->gone));
+	if (!to->gone)
+		return -ENOMEM;
+	memcpy(to->gone, from->gone, from->n_gone * sizeof(*to->gone));
+	to->n_gone = from->n_gone;
+	return 0;
+}
+
 /* A copy with room for @extra more buckets, of the next version. */
 static int next_version(const struct bmd *b, size_t extra, struct bmd **ret)
 {
@@ -160,6 +201,11 @@ static int next_version(const struct bmd *b, size_t extra, struct bmd **ret)
 
 	if (r < 0)
 		return r;
+	r = copy_gone(c, b);
+	if (r < 0) {
+		bmd_put(c);
+		return r;
+	}
 	c->last_serial = b->last_serial;
 	memcpy(c->buckets, b->buckets, b->n * sizeof(b->buckets[0]));
 	c->n = b->n;
@@ -228,6 +274,11 @@ int bmd_without_bucket(const struct bmd *b, const struct bmd_name *name, struct 
 	r = next_version(b, 0, &c);
 	if (r < 0)
 		return r;
+	r = bmd_add_gone(c, old->bid);
+	if (r < 0) {
+		bmd_put(c);
+		return r;
+	}
 	at = (size_t)(old - b->buckets);
 	memmove(&c->buckets[at], &c->buckets[at + 1], (c->n - at - 1) * sizeof(c->buckets[0]));
 	c->n--;

@@ -20,6 +20,7 @@ struct json_object;
 struct bmd;
 
 #define BMD_BUCKETS_MAX 100000
+#define BMD_GONE_MAX 8192 /* destroyed buckets that are remembered */
 
 /* Permission bits of the access mask. */
 enum bmd_access {
@@ -64,6 +65,7 @@ struct bmd_bucket {
 	char cksum_type[16]; /* "xxhash2" */
 	bool versioning;
 	bool read_range; /* checksum.enable_read_range */
+	bool warm_get; /* checksum.validate_warm_get: a GET compares before it sends */
 	char placement[32 + 2 * SMAP_UUID_MAX + SMAP_BUCKET_MAX]; /* uname for HRW: "ais/@#/abc/" */
 };
 
@@ -88,6 +90,18 @@ const struct bmd_bucket *bmd_at(const struct bmd *b, size_t i);
 const struct bmd_bucket *bmd_find(const struct bmd *b, const struct bmd_name *name);
 /* By ID, or NULL. */
 const struct bmd_bucket *bmd_find_bid(const struct bmd *b, uint64_t bid);
+
+/**
+ * bmd_is_gone() - Whether a bucket was destroyed, by an order that this metadata remembers
+ * @b:		the metadata
+ * @bid:	bucket ID
+ *
+ * A bucket that is merely not known may be one whose metadata was lost: its objects are kept. The
+ * last BMD_GONE_MAX destroyed buckets are remembered.
+ *
+ * Return: true if destroyed.
+ */
+bool bmd_is_gone(const struct bmd *b, uint64_t bid);
 
 /* A copy with one bucket more (bid and created are set here), version + 1. -EEXIST, -E2BIG. */
 int bmd_with_bucket(const struct bmd *b, const struct bmd_bucket *add, struct bmd **ret);

@@ -37,9 +37,9 @@ static void print_props_open(const struct bmd_bucket *b, struct buf *out)
 	buf_fmt(out, "\"provider\":\"%s\",\"Renamed\":\"\",", b->name.provider);
 	buf_fmt(out,
 		"\"checksum\":{\"type\":\"%s\",\"validate_cold_get\":false,"
-		"\"validate_warm_get\":false,\"validate_obj_move\":false,\"enable_read_range\":%s}"
+		"\"validate_warm_get\":%s,\"validate_obj_move\":false,\"enable_read_range\":%s}"
 		",",
-		b->cksum_type, text_bool(b->read_range));
+		b->cksum_type, text_bool(b->warm_get), text_bool(b->read_range));
 	buf_str(out, "\"extra\":{\"aws\":{},\"gcp\":{},\"oci\":{}},"
 		     "\"rate_limit\":{\"backend\":{\"interval\":\"1m\",\"max_tokens\":1000,"
 		     "\"enabled\":false,\"num_retries\":3},\"frontend\":{\"interval\":\"1m\","
@@ -65,6 +65,17 @@ void bmd_props_print(const struct bmd_bucket *b, struct buf *out)
 {
 	print_props_open(b, out);
 	buf_char(out, '}');
+}
+
+/* What only nodes need. */
+static void print_own(const struct bmd *b, struct buf *out)
+{
+	size_t i;
+
+	buf_fmt(out, ",\"last_serial\":\"%" PRIu64 "\",\"gone\":[", b->last_serial);
+	for (i = 0; i < b->n_gone; i++)
+		buf_fmt(out, "%s\"%" PRIu64 "\"", i ? "," : "", b->gone[i]);
+	buf_char(out, ']');
 }
 
 void bmd_print(const struct bmd *b, bool own, struct buf *out)
@@ -97,7 +108,7 @@ void bmd_print(const struct bmd *b, bool own, struct buf *out)
 	buf_fmt(out, "%s},\"uuid\":\"%s\",\"version\":\"%" PRId64 "\"", last ? "}}" : "", b->uuid,
 		b->version);
 	if (own)
-		buf_fmt(out, ",\"last_serial\":\"%" PRIu64 "\"", b->last_serial);
+		print_own(b, out);
 	buf_char(out, '}');
 }
 
@@ -145,6 +156,7 @@ static int read_bucket(struct bmd_bucket *b, struct json_object *o, char *err, s
 	snprintf(b->cksum_type, sizeof(b->cksum_type), "%s", type);
 	strcpy(b->placement, place);
 	b->read_range = json_member_bool(ck, "enable_read_range", false);
+	b->warm_get = json_member_bool(ck, "validate_warm_get", false);
 	b->versioning = json_member_bool(ver, "enabled", true);
 	return 0;
 }
@@ -207,6 +219,31 @@ static int read_providers(struct bmd *b, struct json_object *provs, char *err, s
 	return 0;
 }
 
+static int read_gone(struct bmd *b, struct json_object *gone, char *err, size_t size)
+{
+	size_t i, n;
+
+	if (!gone)
+		return 0;
+	if (!json_object_is_type(gone, json_type_array))
+		return refuse(err, size, "gone is not a list");
+	n = json_object_array_length(gone);
+	if (n > BMD_GONE_MAX)
+		return -E2BIG;
+	b->gone = calloc(n + 1, sizeof(*b->gone));
+	if (!b->gone)
+		return -ENOMEM;
+	for (i = 0; i < n; i++) {
+		struct json_object *v = json_object_array_get_idx(gone, i);
+
+		if (!json_object_is_type(v, json_type_string) ||
+		    parse_u64(json_object_get_string(v), &b->gone[i]) < 0)
+			return refuse(err, size, "gone: not a bucket ID");
+	}
+	b->n_gone = n;
+	return 0;
+}
+
 int bmd_parse(const char *text, size_t len, struct bmd **ret, char *err, size_t err_size)
 {
 	autojson struct json_object *o = NULL;
@@ -237,7 +274,8 @@ int bmd_parse(const char *text, size_t len, struct bmd **ret, char *err, size_t 
 	if (r < 0)
 		return r;
 	b->last_serial = serial;
-	if (provs)
+	r = read_gone(b, json_member(o, "gone"), err, err_size);
+	if (!r && provs)
 		r = read_providers(b, provs, err, err_size);
 	if (!r && bmd_seal(b) < 0)
 		r = refuse(err, err_size, "two buckets of one name");

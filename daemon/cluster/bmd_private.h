@@ -14,12 +14,16 @@ struct bmd {
 	char uuid[SMAP_UUID_MAX + 1];
 	int64_t version;
 	uint64_t last_serial; /* of all bucket IDs ever given */
+	size_t n_gone;
+	uint64_t *gone; /* IDs of destroyed buckets, in order; owned */
 	size_t n;
 	struct bmd_bucket buckets[]; /* by name */
 };
 
 /* A BMD with one reference and room for buckets. Return: 0, -EINVAL, -E2BIG, -ENOMEM. */
 int bmd_alloc(const char *uuid, int64_t version, size_t room, struct bmd **ret);
+/* Note that a bucket was destroyed; the oldest is forgotten. Return: 0 or -ENOMEM. */
+int bmd_add_gone(struct bmd *b, uint64_t bid);
 /* Sort; -EEXIST when two buckets have one name. */
 int bmd_seal(struct bmd *b);
 /* Namespace in its uname form "@uuid#name". Return: 0 or -EINVAL. */

@@ -18,6 +18,14 @@ static void purge_one(void *arg, uint64_t bid)
 
 	if (bmd_find_bid(p->now, bid))
 		return;
+	if (!bmd_is_gone(p->now, bid)) {
+		log_error(
+			"bucket.unknown",
+			"bid=0x%llx fix=\"its objects are kept: the primary's bucket metadata was "
+			"lost or replaced; restore it\"",
+			(unsigned long long)bid);
+		return;
+	}
 	r = store_bucket_destroy(p->store, bid);
 	if (r < 0)
 		log_error("bucket.purge", "bid=0x%llx err=\"%s\"", (unsigned long long)bid,

@@ -57,6 +57,7 @@ static void test_changes(void)
 	ASSERT_EQ(bmd_without_bucket(b, &abc, &n), 0);
 	ASSERT_EQ(bmd_count(n), 1);
 	ASSERT_TRUE(!bmd_find(n, &abc) && !bmd_find_bid(n, bid));
+	ASSERT_TRUE(bmd_is_gone(n, bid) && !bmd_is_gone(b, bid) && !bmd_is_gone(n, bid + 1));
 	/* a new bucket of the old name is another bucket */
 	n = with(n, "abc");
 	ASSERT_TRUE(bmd_find(n, &abc)->bid != bid);
@@ -135,6 +136,30 @@ static void test_json_round_trip(void)
 	bmd_put(b);
 }
 
+static void test_gone_is_remembered(void)
+{
+	autobuf struct buf text = BUF_INIT;
+	struct bmd *b = two_buckets(), *n, *back;
+	struct bmd_name abc = fresh("abc").name;
+	uint64_t first = bmd_find(b, &abc)->bid, last = first;
+	char err[200] = "";
+	size_t i;
+
+	for (i = 0; i < BMD_GONE_MAX + 1; i++) {
+		last = bmd_find(b, &abc)->bid;
+		ASSERT_EQ(bmd_without_bucket(b, &abc, &n), 0);
+		bmd_put(b);
+		b = with(n, "abc");
+	}
+	ASSERT_TRUE(!bmd_is_gone(b, first) && bmd_is_gone(b, last));
+	bmd_print(b, true, &text);
+	ASSERT_EQ(bmd_parse(text.data, text.len, &back, err, sizeof(err)), 0);
+	ASSERT_TRUE(!bmd_is_gone(back, first) && bmd_is_gone(back, last));
+	ASSERT_TRUE(!bmd_is_gone(back, bmd_find(back, &abc)->bid));
+	bmd_put(back);
+	bmd_put(b);
+}
+
 static void test_bad_json(void)
 {
 	static const char *const bad[] = {
@@ -151,6 +176,8 @@ static void test_bad_json(void)
 		"{\"uuid\":\"abc\",\"version\":\"1\",\"providers\":{\"ais\":{\"@#\":{\"abc\":{}}}}"
 		"}",
 		"{\"uuid\":\"abc\",\"version\":\"1\"} x",
+		"{\"uuid\":\"abc\",\"version\":\"1\",\"gone\":{}}",
+		"{\"uuid\":\"abc\",\"version\":\"1\",\"gone\":[1]}",
 	};
 	struct bmd *b;
 	char err[200];
@@ -227,4 +254,5 @@ static void test_unames(void)
 UNIT_MAIN("bmd", {"changes", test_changes},
 	  {"rename keeps id and placement", test_rename_keeps_id_and_placement},
 	  {"props text", test_props_text}, {"json round trip", test_json_round_trip},
-	  {"bad json", test_bad_json}, {"props apply", test_props_apply}, {"unames", test_unames})
+	  {"gone is remembered", test_gone_is_remembered}, {"bad json", test_bad_json},
+	  {"props apply", test_props_apply}, {"unames", test_unames})
