@@ -130,8 +130,7 @@ int store_append_park(struct store_put *p, char token[64])
 		r = -errno;
 	if (r == 0) {
 		snprintf(token, 64, "%s", p->blob.tmp);
-		p->resumed = true;
-		p->base = p->size;
+		p->blob.keep = true;
 	}
 	store_put_abort(p);
 	return r;

@@ -174,8 +174,9 @@ int store_put_write(struct store_put *p, const void *data, size_t n)
 
 void store_put_abort(struct store_put *p)
 {
-	if (p->resumed && ftruncate(p->blob.fd, (off_t)p->base) == 0)
-		p->blob.keep = true;
+	/* bytes of a step that failed go; a file that keeps them is no good */
+	if (p->resumed && !p->blob.keep)
+		p->blob.keep = ftruncate(p->blob.fd, (off_t)p->base) == 0;
 	put_free(p);
 }
 
