@@ -34,6 +34,19 @@ static int refuse(struct http_txn *t, const char *tcode, const char *why)
 	return -EINVAL;
 }
 
+/* A selection says one of the two, be it null or empty: a misspelt key must not mean everything. */
+static bool says_what(struct json_object *value)
+{
+	if (!value)
+		return false;
+	json_object_object_foreach (value, key, v) {
+		(void)v;
+		if (!strcasecmp(key, "objnames") || !strcasecmp(key, "template"))
+			return true;
+	}
+	return false;
+}
+
 /* Names win over the template; both empty is the whole bucket. */
 static int select_parse(struct http_txn *t, struct json_object *value, struct selection *ret)
 {
@@ -45,6 +58,10 @@ static int select_parse(struct http_txn *t, struct json_object *value, struct se
 
 	if (value && !json_object_is_type(value, json_type_object))
 		return refuse(t, NULL, "failed to unmarshal: the value must be an object");
+	if (!says_what(value))
+		return refuse(t, NULL,
+			      "the value names no objects: want \"objnames\" or \"template\" (both "
+			      "empty: the whole bucket)");
 	if (names && !json_object_is_type(names, json_type_array))
 		return refuse(t, NULL, "failed to unmarshal: \"objnames\" must be a list");
 	if (tmpl && !api_json_text(tmpl))

@@ -95,6 +95,8 @@ static int apply_live(struct apply *a, const char *name, struct json_object *v,
 		return set_cksum(a, name, v);
 	if (!strcmp(name, "checksum.enable_read_range"))
 		return set_bool(a, name, v, &a->b->read_range);
+	if (!strcmp(name, "checksum.validate_warm_get"))
+		return set_bool(a, name, v, &a->b->warm_get);
 	if (!strcmp(name, "versioning.enabled"))
 		return set_bool(a, name, v, &a->b->versioning);
 	if (!strcmp(name, "access"))

@@ -421,6 +421,8 @@ uint64_t cluster_state_flags(struct cluster *c)
 
 	if (me && (me->flags & SMAP_F_INACTIVE))
 		flags |= STATE_MAINTENANCE;
+	if (c->o.node_flags)
+		flags |= c->o.node_flags(c->o.ctx);
 	smap_put(m);
 	return flags;
 }

@@ -22,7 +22,8 @@ static void complain(struct cluster *c, const char *why)
 	if (c->complained_ns && now - c->complained_ns < COMPLAIN_NS)
 		return;
 	c->complained_ns = now;
-	log_warn("cluster.join", "primary=%s err=\"%s\"; trying again", c->primary_url, why);
+	log_warn("cluster.join", "primary=%s err=\"%s\" next=\"trying again\"", c->primary_url,
+		 why);
 }
 
 static int ask(struct cluster *c, struct http_call *call, const struct buf *body, const char *uuid)

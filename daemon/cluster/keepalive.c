@@ -43,7 +43,7 @@ static int take_answer(struct cluster *c, const struct http_call *call)
 		return call->err;
 	if (call->status == 401) {
 		/* our key or record is gone: a primary that lost its last version */
-		log_warn("keepalive.unknown", "primary=%s; joining again", c->primary_url);
+		log_warn("keepalive.unknown", "primary=%s next=\"joining again\"", c->primary_url);
 		c->joined = false;
 		cluster_kick(c);
 		return -EACCES;
@@ -171,8 +171,9 @@ static void keepalive_received(struct http_txn *t)
 	snap_newer(c, &have, &d);
 	m = cluster_smap(c);
 	if (have.smap > smap_version(m))
-		log_error("keepalive.newer", "node=%s smap=%lld own=%lld; metadata was lost here",
-			  t->caller, (long long)have.smap, (long long)smap_version(m));
+		log_error("keepalive.newer",
+			  "node=%s smap=%lld own=%lld why=\"metadata was lost here\"", t->caller,
+			  (long long)have.smap, (long long)smap_version(m));
 	if (!peers_silent(c, m, &d))
 		doc_print(&d, &body);
 	else

@@ -146,11 +146,13 @@ static int embedded_load(struct meta *m, const char *name, struct buf *ret, int6
 	if (r == -EUCLEAN && !r2)
 		set_aside(e, file);
 	if (r2 < 0) {
-		log_error("meta.damaged", "file=%s/%s and its .prev; restore one from a backup",
+		log_error("meta.damaged",
+			  "file=%s/%s why=\"it and its .prev are damaged\" fix=\"restore one from "
+			  "a backup\"",
 			  e->path, file);
 		return r2 == -ENOENT ? -EUCLEAN : r2;
 	}
-	log_warn("meta.fallback", "file=%s/%s damaged or missing; version=%lld of .prev is used",
+	log_warn("meta.fallback", "file=%s/%s why=\"damaged or missing\" used=.prev version=%lld",
 		 e->path, file, (long long)*ret_version);
 	return META_E_PREV;
 }
@@ -232,7 +234,7 @@ static int embedded_save(struct meta *m, const struct meta_object *objs, size_t 
 	if (!r && fsync(e->dir) < 0)
 		r = -errno;
 	if (r < 0)
-		log_error("meta.save", "dir=%s err=\"%s\"; nothing was changed", e->path,
+		log_error("meta.save", "dir=%s err=\"%s\" effect=\"nothing was changed\"", e->path,
 			  strerror(-r));
 	return r;
 }

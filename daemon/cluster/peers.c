@@ -160,7 +160,7 @@ static void set_silent(struct cluster *c, struct peer *p, bool silent, const cha
 	if (silent) {
 		c->any_silent = true;
 		log_warn("node.silent", "node=%s why=\"%s\"%s", p->name, why,
-			 *p->name == 't' ? "; its objects are answered 503" : "");
+			 *p->name == 't' ? " effect=\"its objects are answered 503\"" : "");
 	}
 }
 

@@ -179,7 +179,8 @@ static void complain_of_doubt(const struct cluster *c)
 {
 	log_warn(
 		"cluster.doubt",
-		"metadata of an earlier version was loaded; fix=\"start all members, or, to go on "
+		"why=\"metadata of an earlier version was loaded\" fix=\"start all members, or, to "
+		"go on "
 		"with that version for good, copy each .prev in %s/meta that lost its newer file\"",
 		config_text(c->o.config, "state_dir"));
 }
@@ -195,7 +196,7 @@ int primary_begin(struct cluster *c)
 	r = smap_version(c->smap) ? resume(c) : form(c);
 	pthread_mutex_unlock(&c->change_lock);
 	if (r < 0) {
-		log_error("cluster.begin", "err=\"%s\"; trying again", strerror(-r));
+		log_error("cluster.begin", "err=\"%s\" next=\"trying again\"", strerror(-r));
 		return r;
 	}
 	if (c->doubt)

@@ -111,8 +111,9 @@ int proof_take_doc(struct cluster *c, const struct http_call *call, struct doc *
 	if (proof_check_answer(c, call, ret->smap ? smap_uuid(ret->smap) : uuid))
 		return 0;
 	log_error("cluster.proof",
-		  "url=%s; its answer has no valid proof of the join secret: secrets differ, or "
-		  "clocks are more than auth.intra_cluster.nonce_window apart",
+		  "url=%s why=\"its answer has no valid proof of the join secret\" fix=\"one "
+		  "secret for "
+		  "all; clocks less than auth.intra_cluster.nonce_window apart\"",
 		  call->url);
 	doc_deinit(ret);
 	return -EBADMSG;

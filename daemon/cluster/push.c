@@ -190,7 +190,8 @@ bool push_newest(struct cluster *c, const struct push_opts *o, struct smap_node 
 	if (!r && p.n)
 		push_send(&p);
 	if (r < 0)
-		log_error("metasync", "err=\"%s\"; nodes get the change with their next keepalive",
+		log_error("metasync",
+			  "err=\"%s\" next=\"nodes get the change with their next keepalive\"",
 			  strerror(-r));
 	push_deinit(&p);
 	return p.has_ahead;

@@ -231,7 +231,8 @@ static void look_for_self(struct cluster *c, const struct smap *m)
 	if (!smap_node_same_key(me, &c->self)) {
 		/* the map of before our restart, or somebody else with our ID */
 		if (c->joined)
-			log_warn("cluster.key", "smap=%lld id=%s has another key; joining again",
+			log_warn("cluster.key",
+				 "smap=%lld id=%s why=\"another key\" next=\"joining again\"",
 				 (long long)smap_version(m), me->id);
 		c->joined = false;
 		return;
