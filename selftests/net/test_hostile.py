@@ -11,9 +11,9 @@ from concurrent.futures import ThreadPoolExecutor
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "client"))
 # pylint: disable=wrong-import-position
-from harness import LONG, Cases, Cluster, ask, equal, true, wait_for
-from hostile import HOSTILE, Server, connect, somewhere
-from rawhttp import CHUNKED, head, length, path_of
+from harness import LONG, Cases, Cluster, act, ask, equal, true, wait_for
+from hostile import FORK, Node, Server, connect, somewhere
+from rawhttp import CHUNKED, head, length, path_of, signed
 
 PORT = 18650
 MIB = 1 << 20
@@ -40,9 +40,18 @@ class Held:
         true(now <= self.rss + KEPT, f"memory back to {self.rss >> 10} KiB, is {now >> 10}")
 
 
-def many(n, function, threads=8):
-    with ThreadPoolExecutor(threads) as pool:
-        return list(pool.map(lambda _: function(), range(n)))
+def attackers(n, function):
+    """They stand for other machines: they get the CPU that the node and its client leave them."""
+    os.nice(19)
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda _: function(), range(n)))
+
+
+def many(n, function):
+    child = FORK.Process(target=attackers, args=(n, function), daemon=True)
+    child.start()
+    child.join()
+    equal(child.exitcode, 0, "exit status of the attackers")
 
 
 def put_head(target, framing, *more):
@@ -244,6 +253,41 @@ def stalled(server):
     for c in conns:
         c.socket.close()
     held.same()
+
+
+# ---- more than the node has room for
+
+def one_of_many(port, framing, name):
+    """Store an object; its status, with what a refusal must have."""
+    where, target = signed(port, "PUT", path_of(Server.BUCKET, name), framing)
+    r = ask(where, "PUT", target, name.encode())
+    if r.status == 503:
+        true(r.header("Retry-After"), f"Retry-After in {r.headers}")
+    return r.status
+
+
+@case("300 uploads at once to a node with room for 4: done or 503 with Retry-After, nothing else")
+def overload(_server):
+    sets = ("http.max_requests=4", "pool.io_threads=1", "pool.queue_max=1")
+    with Cluster("overload", PORT + 20, "--targets", "1", "--mountpaths", "1",
+                 *(word for s in sets for word in ("--set", s))) as other:
+        node, bucket = Node(other, "t1"), f"/v1/buckets/{Server.BUCKET}?provider=ais"
+        wait_for(lambda: ask(other.port, "POST", bucket, act("create-bck")).status in (200, 409),
+                 20, "a bucket")
+        names = [f"object-{i:03d}" for i in range(300)]
+        with ThreadPoolExecutor(64) as pool:
+            got = list(pool.map(lambda n: one_of_many(other.port, length(len(n)), n), names))
+        equal(sorted(set(got) - {200, 503}), [], "other statuses")
+        true(200 in got, "some are stored")
+        for name, status in zip(names, got):
+            if status == 200:
+                where, target = signed(other.port, "GET", path_of(Server.BUCKET, name))
+                equal(ask(where, "GET", target).text, name, "what was acknowledged")
+        print(f"# {got.count(200)} stored, {got.count(503)} refused, "
+              f"{node.counter('pagewire_refused_requests_total')} counted", flush=True)
+        true(node.counter("pagewire_refused_requests_total") >= 1, "refusals are counted")
+        node.alive()
+        equal(node.errors(), [], "errors in its log")
 
 
 # ---- afterwards
