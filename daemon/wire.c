@@ -26,6 +26,7 @@
 #include "loop/pool.h"
 #include "metrics.h"
 #include "steer/steer.h"
+#include "store/admin.h"
 #include "store/store.h"
 
 #define WIRE_WORKERS_MAX 256
@@ -78,10 +79,54 @@ static void apply_log_level(const struct config *cfg)
 	log_set_level(level < (int64_t)ARRAY_SIZE(levels) ? levels[level] : LOG_DEBUG);
 }
 
+static struct store_limits limits_of(const struct config *c)
+{
+	return (struct store_limits){
+		.out_of_space = (unsigned int)config_int(c, "space.out_of_space"),
+		.high = (unsigned int)config_int(c, "space.highwm"),
+		.scrub_interval_ns = config_ns(c, "scrub.interval"),
+		.scrub_rate = (uint64_t)config_size(c, "scrub.rate"),
+	};
+}
+
 static void on_config_changed(void *ctx, const struct config *now)
 {
-	(void)ctx;
+	struct wire *w = ctx;
+	struct store_limits l = limits_of(now);
+
 	apply_log_level(now);
+	if (w->store)
+		store_set_limits(w->store, &l);
+}
+
+static uint64_t node_flags(void *ctx)
+{
+	struct wire *w = ctx;
+
+	return w->store ? store_alerts(w->store) : 0;
+}
+
+/* The store asks for the placement name of a bucket. */
+static int find_bucket(void *ctx, uint64_t bid, char *uname, size_t size)
+{
+	struct bmd *m = cluster_bmd(((struct wire *)ctx)->cluster);
+	const struct bmd_bucket *b = m ? bmd_find_bid(m, bid) : NULL;
+
+	if (b)
+		snprintf(uname, size, "%s", b->placement);
+	bmd_put(m);
+	return b ? 0 : -ENOENT;
+}
+
+/* A mountpath came back: buckets may have gone without it. */
+static void path_back(void *ctx)
+{
+	struct wire *w = ctx;
+	struct bmd *now = cluster_bmd(w->cluster);
+
+	if (now && cluster_ready(w->cluster))
+		purge_buckets(w->jobs, w->store, NULL, now);
+	bmd_put(now);
 }
 
 static void stop_at_any(void *arg, uint64_t bid)
@@ -137,6 +182,11 @@ static int make_store(struct wire *w)
 		.batch = (unsigned int)config_int(w->cfg, "store.commit_batch"),
 		.io = w->io,
 		.metrics = w->metrics,
+		.state_dir = config_text(w->cfg, "state_dir"),
+		.limits = limits_of(w->cfg),
+		.bucket = find_bucket,
+		.path_back = path_back,
+		.ctx = w,
 	};
 	size_t i;
 
@@ -171,6 +221,7 @@ static int make_cluster(struct wire *w)
 		.bmd_changed = on_bmd_changed,
 		.config_changed = on_config_changed,
 		.has_objects = has_objects,
+		.node_flags = node_flags,
 		.ctx = w,
 	};
 

@@ -19,6 +19,7 @@
 #include "store/store.h"
 
 struct pool;
+struct api_disks; /* rates of disks: disks.c */
 struct api_summaries; /* gathered bucket summaries of a gateway, by job ID: summary.c */
 
 struct api {
@@ -28,6 +29,7 @@ struct api {
 	struct metrics *metrics;
 	struct pool *io, *call;
 	struct api_summaries *summaries;
+	struct api_disks *disks; /* targets only */
 };
 
 #define API_ROUTES_MAX 48

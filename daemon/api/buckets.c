@@ -21,6 +21,7 @@ static void bucket_defaults(struct api *a, struct bmd_bucket *b)
 	b->features = 0;
 	b->versioning = config_bool(cfg, "versioning.enabled");
 	b->read_range = config_bool(cfg, "checksum.enable_read_range");
+	b->warm_get = config_bool(cfg, "checksum.validate_warm_get");
 	snprintf(b->cksum_type, sizeof(b->cksum_type), "%s", config_text(cfg, "checksum.type"));
 	config_put(cfg);
 }

@@ -30,7 +30,8 @@ static void reply_target_ips(struct api *a, struct http_txn *t)
 	http_reply_text(t, 200, buf_cstr(&out));
 }
 
-/* {"proxy":{...},"target":{"<id>":{...}}} of what every node answers to @what. */
+/* {"proxy":{...},"target":{"<id>":{...}}} of what every node answers to @what; of mountpaths
+ * {"targets":{...}}. */
 static void reply_nodes(struct api *a, struct http_txn *t, const char *what)
 {
 	autobuf struct buf out = BUF_INIT, path = BUF_INIT;
@@ -48,12 +49,16 @@ static void reply_nodes(struct api *a, struct http_txn *t, const char *what)
 		http_reply_error(t, 500, NULL, "what=%s: out of memory", what);
 		return;
 	}
-	buf_str(&out, "{\"proxy\":");
-	if (!strcmp(what, "node_stats"))
-		node_stats_print(a, &out);
-	else
-		buf_str(&out, "{}");
-	buf_str(&out, ",\"target\":{");
+	if (!strcmp(what, "mountpaths")) {
+		buf_str(&out, "{\"targets\":{");
+	} else {
+		buf_str(&out, "{\"proxy\":");
+		if (!strcmp(what, "node_stats"))
+			node_stats_print(a, &out);
+		else
+			buf_str(&out, "{}");
+		buf_str(&out, ",\"target\":{");
+	}
 	for (i = 0; i < c.n; i++) {
 		if (!cast_ok(&c, i))
 			continue;
@@ -83,9 +88,10 @@ static void get(struct api *a, struct http_txn *t, const char *what)
 		reply_text_json(t, "[]");
 	else if (!strcmp(what, "target_ips"))
 		reply_target_ips(a, t);
-	else if (!strcmp(what, "node_stats") || !strcmp(what, "sysinfo"))
+	else if (!strcmp(what, "node_stats") || !strcmp(what, "sysinfo") ||
+		 !strcmp(what, "mountpaths"))
 		reply_nodes(a, t, what);
-	else if (!strcmp(what, "mountpaths") || !strcmp(what, "smapvote"))
+	else if (!strcmp(what, "smapvote"))
 		api_not_built(t, what);
 	else if (jobs_what(what))
 		jobs_get(a, t, what);

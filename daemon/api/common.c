@@ -241,6 +241,13 @@ void api_store_error(struct api *a, struct http_txn *t, int err, const struct bm
 	case -EINVAL:
 		http_error(t, 400, NULL, "%s: %s: %s", node, buf_cstr(&name), strerror(-err));
 		break;
+	case STORE_OUT:
+		http_error(t, 503, "ErrMpathOut",
+			   "%s: %s: a mountpath that may hold it is out of service; see pagewire "
+			   "node mountpath %s ls",
+			   node, buf_cstr(&name), cluster_node_id(a->cluster));
+		http_header(t, "Retry-After", "10");
+		break;
 	case -EAGAIN: /* a bounded queue is full: nothing was begun */
 		http_error(t, 503, NULL, "%s: busy, try again: %s", node, buf_cstr(&name));
 		http_header(t, "Retry-After", "1");

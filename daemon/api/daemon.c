@@ -50,6 +50,11 @@ static void print_sysinfo(struct api *a, struct buf *out)
 static void print_kinds(struct api *a, struct buf *out)
 {
 	metrics_print_kinds(a->metrics, out);
+	if (out->err || !a->store)
+		return;
+	out->len--; /* the brace */
+	disks_print_kinds(a, out);
+	buf_char(out, '}');
 }
 
 static bool json_answer(struct api *a, struct http_txn *t, const char *what)
@@ -60,13 +65,14 @@ static bool json_answer(struct api *a, struct http_txn *t, const char *what)
 	} rows[] = {
 		{"config", print_config},	  {"node_status", node_status_print},
 		{"node_stats", node_stats_print}, {"sysinfo", print_sysinfo},
-		{"metrics", print_kinds},
+		{"metrics", print_kinds},	  {"disk", disk_status_print},
+		{"mountpaths", mountpaths_print},
 	};
 	autobuf struct buf out = BUF_INIT;
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(rows); i++) {
-		if (strcmp(what, rows[i].what))
+		if (strcmp(what, rows[i].what) || (i >= 5 && !a->store))
 			continue;
 		rows[i].print(a, &out);
 		api_reply_json(t, &out);
@@ -77,7 +83,7 @@ static bool json_answer(struct api *a, struct http_txn *t, const char *what)
 
 static void get(struct api *a, struct http_txn *t, const char *what)
 {
-	static const char *const unbuilt[] = {"disk", "mountpaths", "smapvote"};
+	static const char *const unbuilt[] = {"smapvote"};
 	size_t i;
 
 	if (answer_common(a, t, what) || json_answer(a, t, what))
@@ -104,12 +110,35 @@ static void get(struct api *a, struct http_txn *t, const char *what)
 	http_reply_error(t, 400, NULL, "unrecognized 'what=%.100s' query", what);
 }
 
+/* Areas of their own below /v1/daemon; changes come by control only. */
+static bool sub_answer(struct api *a, struct http_txn *t, const char *sub)
+{
+	static const struct {
+		const char *name;
+		void (*handle)(struct api *a, struct http_txn *t);
+	} rows[] = {{"mountpaths", mountpaths_handle}, {"scrub", scrub_handle}};
+	bool get = t->req.method == HTTP_GET || t->req.method == HTTP_HEAD;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		if (strcmp(sub, rows[i].name))
+			continue;
+		if (!get && t->req.net == SMAP_NET_PUBLIC && !api_is_gateway(a))
+			return false;
+		rows[i].handle(a, t);
+		return true;
+	}
+	return false;
+}
+
 void daemon_answer(struct api *a, struct http_txn *t, const char *sub)
 {
 	const char *what = http_param(t, "what");
 
 	while (*sub == '/')
 		sub++;
+	if (sub_answer(a, t, sub))
+		return;
 	if (t->req.method != HTTP_GET && t->req.method != HTTP_HEAD) {
 		if (!api_is_gateway(a) && t->req.net == SMAP_NET_PUBLIC)
 			http_reply_error(t, 403, NULL, "%s: %s %.200s is not for this network",
@@ -134,5 +163,9 @@ void api_daemon(struct http_txn *t)
 {
 	struct api *a = t->ctx;
 
-	http_run(t, a->io, run);
+	/* changes may wait for what the io pool does */
+	if (t->req.method != HTTP_GET && t->req.method != HTTP_HEAD)
+		http_collect(t, api_json_max(a), a->call, run);
+	else
+		http_run(t, a->io, run);
 }

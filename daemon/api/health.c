@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* /v1/health in all its forms, and /metrics. Answered on the loop: never blocks. */
+#include <stdio.h>
+
 #include "api/impl.h"
+#include "store/admin.h"
 
 static void uptimes(struct api *a, struct http_txn *t)
 {
@@ -54,9 +57,14 @@ void api_metrics(struct http_txn *t)
 {
 	struct api *a = t->ctx;
 	autobuf struct buf out = BUF_INIT;
+	char label[64];
 
 	metrics_set_state_flags(a->metrics, cluster_state_flags(a->cluster));
 	metrics_print(a->metrics, &out);
+	if (a->store) {
+		snprintf(label, sizeof(label), "node_id=\"%s\"", cluster_node_id(a->cluster));
+		store_metrics_print(a->store, label, &out);
+	}
 	if (out.err)
 		http_reply_error(t, 500, NULL, "metrics: out of memory");
 	else

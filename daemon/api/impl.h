@@ -86,6 +86,30 @@ void node_stats_print(struct api *a, struct buf *out);
 void sysinfo_print(struct api *a, bool whole, struct buf *out);
 void sysinfo_print_fs(struct api *a, struct buf *out);
 
+/* mountpaths.c: what=mountpaths, /v1/daemon/mountpaths [blocks] */
+void mountpaths_print(struct api *a, struct buf *out);
+void mountpaths_print_all(struct api *a, struct buf *out);
+void mountpaths_handle(struct api *a, struct http_txn *t);
+/* scrub.c: /v1/daemon/scrub [blocks] */
+void scrub_handle(struct api *a, struct http_txn *t);
+
+/* Rates of one disk. */
+struct disk_rate {
+	int64_t rbps, ravg, wbps, wavg, util; /* bytes a second, bytes a request, percent */
+};
+
+/* disks.c */
+int disks_new(struct api_disks **ret);
+void disks_free(struct api_disks *d);
+/* The name of a device in /proc/diskstats. */
+void disk_name(const char *device, char out[64]);
+/* AllDiskStats of what=disk; and with a comma before each, parts of the tracker and what=metrics. */
+void disks_print(struct api *a, struct buf *out);
+void disks_print_tracker(struct api *a, struct buf *out);
+void disks_print_kinds(struct api *a, struct buf *out);
+/* node_status.c: what=disk */
+void disk_status_print(struct api *a, struct buf *out);
+
 /* Answer errors of cluster_change_*(): 503 not the primary, 500 of the disk. */
 void change_error(struct http_txn *t, int err, const char *what);
 /* 400 for an action that does not exist. */

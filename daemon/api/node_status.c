@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* node_status and its parts: record, counters, capacity, system. */
 #include "api/impl.h"
+#include "store/admin.h"
 
 struct capacity {
 	uint64_t used, avail, total; /* each file system once */
@@ -33,15 +34,11 @@ static void account(struct capacity *c, const struct store_space *s)
 	c->pct_min = c->n == 1 ? p : MIN(c->pct_min, p);
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 static void print_path(const struct store_space *s, struct buf *out)
 {
+	char disk[64];
+
+	disk_name(s->device, disk);
 	buf_json_str(out, s->path);
 	buf_str(out, ":{\"mountpath_label\":\"\",\"fs\":{\"Fs\":");
 	buf_json_str(out, s->device);
@@ -49,23 +46,27 @@ static void print_path(const struct store_space *s, struct buf *out)
 	buf_json_str(out, s->fs_type);
 	buf_fmt(out, ",\"FsID\":\"%llu,%llu\"},\"disks\":[", (unsigned long long)s->fsid[0],
 		(unsigned long long)s->fsid[1]);
-	buf_json_str(out, base_name(s->device));
+	buf_json_str(out, disk);
 	buf_fmt(out, "],\"used\":\"%llu\",\"avail\":\"%llu\",\"pct_used\":%u}",
 		(unsigned long long)s->used, (unsigned long long)s->avail, pct(s->used, s->avail));
 }
 
-static void print_capacity(struct api *a, struct buf *out)
+/* The mountpaths and their error, without braces. Sums go to @c. */
+static void print_paths(struct api *a, struct capacity *c, struct buf *out)
 {
 	autofree struct store_space *s = calloc(1, sizeof(*s));
-	autofree struct capacity *c = calloc(1, sizeof(*c));
 	size_t i, n = a->store ? store_paths(a->store) : 0, shown = 0;
+	struct store_path p;
+	const char *bad = NULL;
 
-	if (!s || !c) {
+	if (!s) {
 		out->err = -ENOMEM;
 		return;
 	}
-	buf_fmt(out, "{\"mountpaths\":%s", a->store ? "{" : "null");
+	buf_fmt(out, "\"mountpaths\":%s", a->store ? "{" : "null");
 	for (i = 0; i < n; i++) {
+		if (store_path_info(a->store, i, &p) == 0 && !strcmp(p.state, "failed"))
+			bad = p.path;
 		if (store_space(a->store, i, s) < 0)
 			continue;
 		account(c, s);
@@ -75,8 +76,40 @@ static void print_capacity(struct api *a, struct buf *out)
 	}
 	if (a->store)
 		buf_char(out, '}');
+	buf_str(out, ",\"cs_err\":");
+	if (bad)
+		snprintf(s->path, sizeof(s->path), "mountpath %.3900s has failed", bad);
+	buf_json_str(out, bad ? s->path : "");
+}
+
+void disk_status_print(struct api *a, struct buf *out)
+{
+	autofree struct capacity *c = calloc(1, sizeof(*c));
+
+	if (!c) {
+		out->err = -ENOMEM;
+		return;
+	}
+	buf_str(out, "{\"AllDiskStats\":");
+	disks_print(a, out);
+	buf_char(out, ',');
+	print_paths(a, c, out);
+	buf_str(out, ",\"total_used\":\"0\",\"total_avail\":\"0\",\"pct_max\":0,\"pct_avg\":0,"
+		     "\"pct_min\":0}");
+}
+
+static void print_capacity(struct api *a, struct buf *out)
+{
+	autofree struct capacity *c = calloc(1, sizeof(*c));
+
+	if (!c) {
+		out->err = -ENOMEM;
+		return;
+	}
+	buf_char(out, '{');
+	print_paths(a, c, out);
 	buf_fmt(out,
-		",\"cs_err\":\"\",\"total_used\":\"%llu\",\"total_avail\":\"%llu\",\"pct_max\":%u,"
+		",\"total_used\":\"%llu\",\"total_avail\":\"%llu\",\"pct_max\":%u,"
 		"\"pct_avg\":%u,\"pct_min\":%u}",
 		(unsigned long long)c->used, (unsigned long long)c->avail, c->pct_max,
 		c->n ? c->pct_sum / c->n : 0, c->pct_min);
@@ -103,7 +136,9 @@ static void print_stats(struct api *a, struct buf *out)
 	buf_str(out, "\"snode\":");
 	smap_node_print(cluster_self(a->cluster), out);
 	buf_str(out, ",\"tracker\":{");
+	metrics_set_state_flags(a->metrics, cluster_state_flags(a->cluster));
 	metrics_print_tracker(a->metrics, out);
+	disks_print_tracker(a, out);
 	buf_str(out, "},\"capacity\":");
 	print_capacity(a, out);
 }
@@ -138,6 +173,10 @@ void node_status_print(struct api *a, struct buf *out)
 	cluster_print_info(a->cluster, out);
 	buf_str(out, ",\"sys_info\":");
 	sysinfo_print(a, false, out);
+	if (a->store) {
+		buf_str(out, ",\"alerts\":");
+		store_alerts_print(a->store, out);
+	}
 	buf_fmt(out, ",\"smap_version\":\"%lld\"}", m ? (long long)smap_version(m) : 0LL);
 	smap_put(m);
 }

@@ -5,6 +5,7 @@
 #include "api/objects.h"
 #include "base/cleanup.h"
 #include "base/text.h"
+#include "store/admin.h"
 
 void obj_etag(const struct store_rec *rec, struct buf *out)
 {
@@ -69,10 +70,10 @@ void obj_headers(struct obj *o, const struct store_rec *rec)
 	validators(o, rec);
 }
 
-/* The mountpath of a record; texts live as long as the config @c. */
-static const char *mountpath(const struct config *c, const struct store_rec *rec)
+/* The mountpath of a record. */
+static const char *mountpath(const struct obj *o)
 {
-	return rec->path < config_paths(c) ? config_path(c, rec->path, NULL) : "";
+	return store_path_text(o->a->store, o->rec.path);
 }
 
 static void location_line(struct obj *o, const char *mp)
@@ -82,8 +83,7 @@ static void location_line(struct obj *o, const char *mp)
 
 int obj_head_v1(struct obj *o)
 {
-	struct config *c = cluster_config(o->a->cluster);
-	const char *mp = mountpath(c, &o->rec);
+	const char *mp = mountpath(o);
 
 	obj_headers(o, &o->rec);
 	if (obj_header_safe(o->tg.object, o->tg.object_len))
@@ -98,7 +98,6 @@ int obj_head_v1(struct obj *o)
 	http_header(o->t, "Ais-Mirror-Copies", "1");
 	http_header(o->t, "Ais-Mirror-Paths", "[%s]", mp);
 	http_header(o->t, "Ais-Present", "true");
-	config_put(c);
 	return 0;
 }
 
@@ -152,12 +151,10 @@ static int v2_parse(struct http_txn *t, const char *props, uint32_t *ret)
 
 int obj_head_v2(struct obj *o, const char *props)
 {
-	struct config *c;
 	uint32_t set;
 
 	if (v2_parse(o->t, props, &set) < 0)
 		return -EINVAL;
-	c = cluster_config(o->a->cluster);
 	if (set & BIT(V2_CHECKSUM))
 		checksum_lines(o, &o->rec);
 	if (set & BIT(V2_ATIME))
@@ -167,14 +164,13 @@ int obj_head_v2(struct obj *o, const char *props)
 	if (set & BIT(V2_CUSTOM))
 		custom_lines(o, &o->rec);
 	if (set & BIT(V2_LOCATION))
-		location_line(o, mountpath(c, &o->rec));
+		location_line(o, mountpath(o));
 	if (set & BIT(V2_COPIES)) {
 		http_header(o->t, "Ais-Mirror-Copies", "1");
-		http_header(o->t, "Ais-Mirror-Paths", "%s", mountpath(c, &o->rec));
+		http_header(o->t, "Ais-Mirror-Paths", "%s", mountpath(o));
 	}
 	validators(o, &o->rec);
 	http_header(o->t, "Ais-Present", "true");
-	config_put(c);
 	return 0;
 }
 

@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "steer/steer.h"
+#include "store/admin.h"
 
 #define READ_RANGE_MAX (4U << 20) /* ranges whose checksum is made from one read */
 
@@ -129,6 +130,56 @@ static void get_failed(struct obj *o, int r)
 	http_reply(o->t);
 }
 
+/* The bytes are not what was stored: an error, then it does not exist. */
+static void reply_corrupt(struct obj *o, bool first)
+{
+	autobuf struct buf name = BUF_INIT;
+
+	api_object_text(&o->tg.bck, o->tg.object, &name);
+	metrics_add(o->a->metrics, METRIC_ERR_GET_N, 1);
+	if (first)
+		http_reply_error(
+			o->t, 500, "ErrObjCorrupt",
+			"%s: %s is corrupt: its bytes differ from its checksum; it is moved "
+			"to quarantine and not served again",
+			cluster_node_name(o->a->cluster), buf_cstr(&name));
+	else
+		http_reply_error(o->t, 404, "ErrObjQuarantined",
+				 "%s: %s does not exist: it was corrupt and is in quarantine",
+				 cluster_node_name(o->a->cluster), buf_cstr(&name));
+}
+
+/* What is not there may have been put into quarantine. */
+static void reply_missing(struct obj *o, int r)
+{
+	enum store_bad_state bad = STORE_BAD_NONE;
+
+	if (r == -ENOENT)
+		bad = store_quarantine_ask(o->a->store, &o->sb, o->tg.object);
+	if (bad == STORE_BAD_NONE)
+		get_failed(o, r);
+	else
+		reply_corrupt(o, bad == STORE_BAD_NEW);
+}
+
+/* Compare before a byte is sent, where the bucket wants that. Return: false after a reply. */
+static bool is_sound(struct obj *o, int fd)
+{
+	struct store_name n = {&o->sb, o->tg.object};
+	int r = o->b.warm_get ? store_verify(o->a->store, fd, &o->rec) : 0;
+
+	if (r == 0)
+		return true;
+	if (r < 0) {
+		get_failed(o, r);
+		return false;
+	}
+	store_quarantine(o->a->store, n, &o->rec);
+	store_quarantine_ask(o->a->store, &o->sb, o->tg.object); /* it is told now */
+	reply_corrupt(o, true);
+	return false;
+}
+
 static void send_object(struct obj *o, int fd)
 {
 	autofd own = fd;
@@ -164,10 +215,10 @@ void obj_get(struct http_txn *t)
 	int fd, r = store_open_blob(o->a->store, &o->sb, o->tg.object, &o->rec, &fd);
 
 	if (r < 0) {
-		get_failed(o, r);
+		reply_missing(o, r);
 		return;
 	}
-	if (conditions_end(o)) {
+	if (conditions_end(o) || !is_sound(o, fd)) {
 		close(fd);
 		return;
 	}

@@ -55,7 +55,7 @@ int api_init(struct api *a)
 	pthread_cond_init(&s->idle, NULL);
 	list_init(&s->all);
 	a->summaries = s;
-	return 0;
+	return a->store ? disks_new(&a->disks) : 0;
 }
 
 static void summary_free(struct summary *s)
@@ -71,6 +71,7 @@ void api_deinit(struct api *a)
 	struct api_summaries *s = a->summaries;
 	struct list *pos, *tmp;
 
+	disks_free(take_ptr(a->disks));
 	if (!s)
 		return;
 	pthread_mutex_lock(&s->lock);

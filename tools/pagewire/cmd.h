@@ -77,6 +77,11 @@ extern const struct cmd_opt cmd_common_opts[];
 extern const struct cmd_verb bucket_verbs[], object_verbs[], cluster_verbs[], node_verbs[];
 extern const struct cmd_verb job_verbs[];
 
+/* Verbs of cmd_node.c, in the table of cmd_cluster.c. */
+int cmd_node_mountpath(struct cmd *c);
+int cmd_node_scrub(struct cmd *c);
+extern const struct cmd_opt cmd_scrub_opts[];
+
 /**
  * cmd_parse() - Find noun, verb, options and arguments
  * @c:		filled; out is set for text or JSON even on failure

@@ -201,6 +201,7 @@ static const struct out_col node_cols[] = {
 	{"AVAILABLE", "capacity.total_avail", OUT_BYTES},
 	{"MEM %", "sys_info.pct_mem_used", OUT_PLAIN},
 	{"CPU %", "sys_info.pct_cpu_used", OUT_PLAIN},
+	{"ALERTS", "n_alerts", OUT_PLAIN},
 	{"PUBLIC", "snode.public_net.direct_url", OUT_PLAIN},
 	{},
 };
@@ -219,6 +220,20 @@ static int ask_node(struct cmd *c, const char *id, struct resp *r)
 		return -ENOMEM;
 	call.headers[0] = line.data;
 	return client_call(client, &call, r);
+}
+
+/* Each alert on a line of its own; how many into the table. */
+static void note_alerts(struct cmd *c, struct json_object *row, const char *id)
+{
+	struct json_object *a = json_member(row, "alerts");
+	size_t i, n = json_object_is_type(a, json_type_array) ? json_object_array_length(a) : 0;
+
+	for (i = 0; i < n; i++) {
+		const char *text = json_object_get_string(json_object_array_get_idx(a, i));
+
+		out_note(&c->out, "%s: %s", id, text);
+	}
+	json_object_object_add(row, "n_alerts", json_object_new_uint64(n));
 }
 
 /* State of one node of the map; one that does not answer is shown with what it says instead. */
@@ -243,6 +258,7 @@ static int add_node(struct cmd *c, struct json_object *rows, const char *id,
 	if (!c->out.json) {
 		autofree char *status = out_value(row, "status", OUT_PLAIN);
 
+		note_alerts(c, row, id);
 		json_object_object_add(row, "state",
 				       json_object_new_string(text.len		  ? "silent"
 							      : status && *status ? status
@@ -320,6 +336,13 @@ const struct cmd_verb cluster_verbs[] = {
 };
 
 const struct cmd_verb node_verbs[] = {
-	{"show", node_show, "[NODE]", "state of each node, or all about one", 0, 1, NULL},
+	{"show", node_show, "[NODE]", "state of each node and its alerts, or all about one", 0, 1,
+	 NULL},
+	{"mountpath", cmd_node_mountpath,
+	 "NODE ls|attach|detach|enable|disable|check|rescan [PATH]",
+	 "show the mountpaths of a target, or change one while it runs", 2, 3, NULL},
+	{"scrub", cmd_node_scrub, "NODE",
+	 "read all objects of a target again and compare them with their checksums", 1, 1,
+	 cmd_scrub_opts},
 	{},
 };
