@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <ucontext.h>
 
 #include "base/cleanup.h"
 
@@ -38,10 +39,12 @@ static void on_fault(int sig, siginfo_t *si, void *context)
 	for (g = top; g; g = g->outer) {
 		if (si->si_code > 0 && covers(g, si->si_addr)) {
 			top = g;
+			/* as it was at the fault: this handler does not return */
+			pthread_sigmask(SIG_SETMASK, &((ucontext_t *)context)->uc_sigmask, NULL);
 			siglongjmp(g->back, 1);
 		}
 	}
-	/* not ours: the instruction faults again, and then it is the other's */
+	/* not ours: the instruction faults again, or it is sent again, and then it is the other's */
 	sigaction(sig, &before, NULL);
 	if (si->si_code <= 0)
 		raise(sig);
@@ -49,7 +52,7 @@ static void on_fault(int sig, siginfo_t *si, void *context)
 
 static void install(void)
 {
-	struct sigaction sa = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_NODEFER};
+	struct sigaction sa = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO};
 
 	sigemptyset(&sa.sa_mask);
 	sigaction(SIGBUS, &sa, &before);

@@ -10,7 +10,7 @@
 #include "store/impl.h"
 
 /* What a guarded call held when it was ended stays for ever: that is the design. */
-const char *__asan_default_options(void);
+__attribute__((visibility("default"))) const char *__asan_default_options(void);
 const char *__asan_default_options(void)
 {
 	return "detect_leaks=0";
