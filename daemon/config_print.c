@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The config as the API's JSON, and the table of keys as manual and as help. */
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -121,7 +122,8 @@ static void print_rst_key(const struct config_key *k, struct buf *out)
 	buf_str(out, "``; ");
 	if (*k->dflt)
 		buf_fmt(out, "default ``%s``; ", k->dflt);
-	buf_fmt(out, "%s.\n    %c%s.\n\n", scope(k), k->help[0] & ~0x20, k->help + 1);
+	buf_fmt(out, "%s.\n    %c%s.\n\n", scope(k), toupper((unsigned char)k->help[0]),
+		k->help + 1);
 }
 
 static bool is_listed(const struct config_key *k)

@@ -37,7 +37,7 @@ static const char usage_text[] =
 	"  --rebuild-index       make the index of each mountpath anew from its blobs, and end;\n"
 	"                        the node must be stopped\n"
 	"  --check-config FILE   read FILE, name what is wrong, and end\n"
-	"  --help                this text and the table of config keys\n"
+	"  -h, --help            this text and the table of config keys\n"
 	"  --version             version of pagewire\n"
 	"\n"
 	"Exit status: 0 after a stop, 1 failed, 2 wrong usage or config.\n";
@@ -46,6 +46,20 @@ static int wrong_usage(const char *what)
 {
 	fprintf(stderr, "pagewired: %s\n%s", what, usage_text);
 	return 2;
+}
+
+/* What getopt_long(3) could not read. @o: its answer; @word: the argument it stopped at. */
+static int wrong_option(int o, const char *word)
+{
+	char what[160];
+
+	if (o == ':')
+		snprintf(what, sizeof(what), "%.100s needs a value", word);
+	else if (optopt && word[0] == '-' && word[1] == '-')
+		snprintf(what, sizeof(what), "%.100s: this option takes no value", word);
+	else
+		snprintf(what, sizeof(what), "unknown option \"%.100s\"", word);
+	return wrong_usage(what);
 }
 
 static int print_help(const char *form)
@@ -79,7 +93,8 @@ static int parse_args(int argc, char **argv, struct args *a)
 	};
 	int o;
 
-	while ((o = getopt_long(argc, argv, "", options, NULL)) != -1) {
+	opterr = 0;
+	while ((o = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
 		switch (o) {
 		case 'c':
 		case 'k':
@@ -100,7 +115,7 @@ static int parse_args(int argc, char **argv, struct args *a)
 			printf("pagewired %s\n", PAGEWIRE_VERSION);
 			return 0;
 		default:
-			return wrong_usage("unknown option");
+			return wrong_option(o, argv[optind - 1]);
 		}
 	}
 	if (optind < argc)
