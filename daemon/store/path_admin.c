@@ -68,7 +68,8 @@ static int save(struct store *s, const struct errtext *err)
 		     : 0;
 }
 
-int mpath_start(struct mpath *mp, const struct errtext *err)
+/* Open it and start its threads; nobody sees it yet. */
+static int bring_up(struct mpath *mp, const struct errtext *err)
 {
 	int r = mpath_open(mp, &mp->s->o, err);
 
@@ -88,8 +89,16 @@ int mpath_start(struct mpath *mp, const struct errtext *err)
 	atomic_store(&mp->full, false);
 	space_look(mp);
 	quarantine_load(mp);
-	set_state(mp, MPATH_AVAILABLE, "");
 	return 0;
+}
+
+int mpath_start(struct mpath *mp, const struct errtext *err)
+{
+	int r = bring_up(mp, err);
+
+	if (r == 0)
+		set_state(mp, MPATH_AVAILABLE, "");
+	return r;
 }
 
 bool mpath_settle(struct mpath *mp)
@@ -298,13 +307,19 @@ static int attach(struct store *s, const char *path, const struct errtext *err)
 			      "count anew",
 			      path, STORE_PATHS_MAX);
 	mp->uuid[0] = 0;
-	all_stray(s, mp);
+	r = bring_up(mp, err);
+	if (r < 0) {
+		if (!known)
+			slot_undo(mp);
+		return r;
+	}
 	mp->attached = true;
+	/* known to be so, even after a crash, before it takes part in placement */
+	all_stray(s, mp);
 	r = save(s, err);
-	if (r == 0)
-		r = mpath_start(mp, err);
-	if (r < 0 && !known)
-		slot_undo(mp);
+	if (r < 0)
+		log_warn("mountpath.save", "err=\"%s\"", err->text);
+	set_state(mp, MPATH_AVAILABLE, "");
 	return r < 0 ? r : save(s, err);
 }
 
@@ -436,11 +451,9 @@ int store_path_change(struct store *s, enum store_path_op op, const char *path, 
 	pthread_mutex_unlock(&s->admin);
 	log_info("mountpath.change", "path=%s op=%s err=\"%s\"", path,
 		 op < STORE_PATH_NR && words[op] ? words[op] : "", r < 0 ? err : "");
-	if (r == 0) {
-		mover_kick(s->mover);
-		if (s->o.path_back && (op == STORE_PATH_ENABLE || op == STORE_PATH_ATTACH))
-			s->o.path_back(s->o.ctx);
-	}
+	mover_kick(s->mover);
+	if (r == 0 && s->o.path_back && (op == STORE_PATH_ENABLE || op == STORE_PATH_ATTACH))
+		s->o.path_back(s->o.ctx);
 	store_drop(s);
 	return r;
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Names of buckets and objects: parsing, percent-encoding, unique names. */
 #include <errno.h>
+#include <stdbool.h>
+#include <stdbool.h>
 
 #include "base/bits.h"
 #include "base/buf.h"
@@ -135,6 +137,21 @@ void uri_request(struct buf *b, const char *area, const struct uri *u)
 		buf_str(b, "&namespace=");
 		uri_escape_query(b, u->ns);
 	}
+}
+
+void uri_text(struct buf *b, const struct uri *u)
+{
+	buf_fmt(b, "%s://", u->provider);
+	if (u->ns) {
+		size_t n = strlen(u->ns);
+		bool local = u->ns[0] == '@' && u->ns[1] == '#';
+		bool unnamed = n > 1 && u->ns[n - 1] == '#';
+
+		buf_fmt(b, "%.*s/", (int)(n - local - unnamed), u->ns + local);
+	}
+	buf_str(b, u->bucket);
+	if (u->object)
+		buf_fmt(b, "/%s", u->object);
 }
 
 void uri_query_uname(struct buf *b, const char *key, const struct uri *u)
