@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Path "sendfile": page cache to socket without a copy in user space. */
 #include <errno.h>
+#include <fcntl.h>
 #include <sys/sendfile.h>
 
 #include "base/cleanup.h"
 #include "steer/private.h"
+#include "steer/resident.h"
+
+#define FILE_AHEAD (8U << 20) /* asked of the disk at once */
 
 struct send_file {
 	struct http_stream stream;
@@ -27,6 +31,23 @@ static ssize_t file_send(struct http_stream *s, int sock, size_t max)
 	return n;
 }
 
+static bool file_waits(struct http_stream *s, size_t max)
+{
+	struct send_file *f = container_of(s, struct send_file, stream);
+
+	return !resident(f->fd, (uint64_t)f->off, MIN(f->left, (uint64_t)max));
+}
+
+/* On the io pool: bring in what the next send needs, and let the disk go on behind it. */
+static void file_fetch(struct http_stream *s, size_t max)
+{
+	struct send_file *f = container_of(s, struct send_file, stream);
+
+	posix_fadvise(f->fd, f->off, (off_t)MIN(f->left, (uint64_t)FILE_AHEAD),
+		      POSIX_FADV_WILLNEED);
+	resident_fetch(f->fd, (uint64_t)f->off, MIN(f->left, (uint64_t)max));
+}
+
 static void file_free(struct http_stream *s)
 {
 	struct send_file *f = container_of(s, struct send_file, stream);
@@ -43,6 +64,8 @@ int send_file_begin(struct http_txn *t, int fd, uint64_t off, uint64_t len)
 	if (!f)
 		return -ENOMEM;
 	f->stream.send = file_send;
+	f->stream.waits = file_waits;
+	f->stream.fetch = file_fetch;
 	f->stream.free = file_free;
 	f->fd = take_fd(&own);
 	f->off = (off_t)off;
