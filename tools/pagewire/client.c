@@ -17,6 +17,7 @@
 #define CONNECT_MS 10000L
 #define STALL_S 300L /* no byte either way for so long: the node is lost */
 #define EXPECT_MS 5000L /* then a body is sent unasked: not every proxy knows Expect */
+#define POLL_MS 1000
 #define BUFFER_SIZE 524288L
 
 struct client {
@@ -88,6 +89,15 @@ static int token_load(struct client *c, const char *path, struct buf *why)
 	return 0;
 }
 
+static bool names_host(const char *url)
+{
+	size_t skip = !strncasecmp(url, "http://", 7)	 ? 7
+		      : !strncasecmp(url, "https://", 8) ? 8
+							 : 0;
+
+	return skip && url[skip] && !strchr("/:?#", url[skip]);
+}
+
 static int client_fill(struct client *c, const struct client_opts *opts, struct buf *why)
 {
 	const char *url = env_or(env_or(opts->endpoint, "PAGEWIRE_ENDPOINT"), "AIS_ENDPOINT");
@@ -96,7 +106,7 @@ static int client_fill(struct client *c, const struct client_opts *opts, struct 
 
 	if (!url)
 		url = "http://localhost:8080";
-	if (strncasecmp(url, "http://", 7) && strncasecmp(url, "https://", 8)) {
+	if (!names_host(url)) {
 		buf_fmt(why, "endpoint \"%s\": expected http://HOST:PORT or https://HOST:PORT",
 			url);
 		return -EINVAL;
@@ -286,6 +296,54 @@ int client_call(struct client *c, const struct call *call, struct resp *r)
 		return rc;
 	client_finish(r, curl_easy_perform(c->easy));
 	return 0;
+}
+
+/* Wait for all transfers of @multi; each finds its answer by CURLOPT_PRIVATE. */
+static int perform_all(CURLM *multi)
+{
+	int running = 1, left;
+	CURLMsg *m;
+
+	while (running) {
+		if (curl_multi_perform(multi, &running) != CURLM_OK ||
+		    (running && curl_multi_poll(multi, NULL, 0, POLL_MS, NULL) != CURLM_OK))
+			return -ENOMEM;
+	}
+	while ((m = curl_multi_info_read(multi, &left))) {
+		struct resp *r = NULL;
+
+		curl_easy_getinfo(m->easy_handle, CURLINFO_PRIVATE, &r);
+		if (m->msg == CURLMSG_DONE && r)
+			client_finish(r, m->data.result);
+	}
+	return 0;
+}
+
+int client_call_all(struct client *c, const struct call *calls, size_t n, long limit_ms,
+		    struct resp *r)
+{
+	CURL **easy = calloc(n + 1, sizeof(*easy));
+	CURLM *multi = curl_multi_init();
+	int rc = easy && multi ? 0 : -ENOMEM;
+	size_t i;
+
+	for (i = 0; i < n && rc == 0; i++) {
+		easy[i] = curl_easy_init();
+		rc = easy[i] ? client_prepare(c, easy[i], &calls[i], &r[i]) : -ENOMEM;
+		if (rc == 0) {
+			curl_easy_setopt(easy[i], CURLOPT_TIMEOUT_MS, limit_ms);
+			rc = curl_multi_add_handle(multi, easy[i]) == CURLM_OK ? 0 : -ENOMEM;
+		}
+	}
+	if (rc == 0)
+		rc = perform_all(multi);
+	for (i = 0; i < n && easy && easy[i]; i++) {
+		curl_multi_remove_handle(multi, easy[i]);
+		curl_easy_cleanup(easy[i]);
+	}
+	curl_multi_cleanup(multi);
+	free(easy);
+	return rc;
 }
 
 void resp_deinit(struct resp *r)

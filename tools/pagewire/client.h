@@ -95,6 +95,19 @@ CURL *client_easy(struct client *c);
  */
 int client_call(struct client *c, const struct call *call, struct resp *r);
 
+/**
+ * client_call_all() - Make calls at the same time and wait for all answers
+ * @c:		the client
+ * @calls:	the calls
+ * @n:		how many
+ * @limit_ms:	each that takes longer has no answer
+ * @r:		their answers, in order
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int client_call_all(struct client *c, const struct call *calls, size_t n, long limit_ms,
+		    struct resp *r);
+
 /* Free what an answer holds; it may be used for another call afterwards. */
 void resp_deinit(struct resp *r);
 

@@ -64,8 +64,14 @@ static int parse_uri(struct cmd *c, int i, struct uri *ret)
 	const char *why = NULL;
 	int r = uri_parse(c->args[i], ret, &why);
 
+	autofree char *clean = out_utf8(c->args[i]);
+
 	if (r == URI_E_SYNTAX)
 		return cmd_usage(c, "\"%s\": %s", c->args[i], why);
+	if (r == 0 && (!clean || strcmp(clean, c->args[i]))) {
+		uri_deinit(ret);
+		return clean ? cmd_usage(c, "\"%s\": the name is not valid UTF-8", clean) : -ENOMEM;
+	}
 	return r;
 }
 

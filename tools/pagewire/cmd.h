@@ -88,13 +88,15 @@ extern const struct cmd_opt cmd_scrub_opts[];
  * @argc:	of main()
  * @argv:	of main(); kept, and permuted
  *
- * Return: 0; CMD_USAGE after saying what is wrong; or CMD_HELP or CMD_HELP_RST: help is asked for.
+ * Return: 0; CMD_USAGE after saying what is wrong; or CMD_HELP, CMD_HELP_RST, CMD_VERSION: what is
+ * asked for instead.
  */
 int cmd_parse(struct cmd *c, int argc, char **argv);
 
 enum {
 	CMD_HELP = 16, /* of noun and verb as far as they are set */
 	CMD_HELP_RST, /* all of it, as a fragment of the man page */
+	CMD_VERSION,
 };
 
 /* The value of an option ("" for one without), NULL when it was not given. */

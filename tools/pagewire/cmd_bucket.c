@@ -41,6 +41,38 @@ static bool exists_already(const struct resp *r)
 	return r->status == 409;
 }
 
+/* The properties of a bucket, out of the header they travel in. */
+static int fetch_props(struct cmd *c, const struct uri *u, struct json_object **ret)
+{
+	autoresp struct resp r = RESP_INIT;
+	autofree char *text = NULL;
+	int rc = call_bucket(c, "HEAD", u, NULL, &r);
+
+	if (rc)
+		return rc;
+	text = resp_header(&r, "Ais-Bucket-Props", 0);
+	if (!text || json_parse(text, strlen(text), ret) < 0)
+		return cmd_fail(c, "the server's answer has no properties in Ais-Bucket-Props");
+	return 0;
+}
+
+/* A property that is not known is ignored by the server: this is told, as the user is to know. */
+static int check_created(struct cmd *c, const struct uri *u)
+{
+	autojson struct json_object *now = NULL;
+	int i, rc = fetch_props(c, u, &now);
+
+	if (rc)
+		return rc;
+	i = kv_unknown(c, 1, now);
+	if (i)
+		return cmd_fail(c,
+				"%s is created, but there is no property \"%.*s\"; "
+				"`pagewire bucket props` lists them",
+				c->args[0], (int)strcspn(c->args[i], "="), c->args[i]);
+	return 0;
+}
+
 static int create(struct cmd *c)
 {
 	autojson struct json_object *props = NULL, *doc = NULL;
@@ -67,6 +99,11 @@ static int create(struct cmd *c)
 		return rc;
 	if (!resp_ok(&r) && !(exists_already(&r) && cmd_opt(c, "exist-ok")))
 		return cmd_refused(c, &r);
+	if (props && resp_ok(&r)) {
+		rc = check_created(c, &u);
+		if (rc)
+			return rc;
+	}
 	doc = json_object_new_object();
 	json_object_object_add(doc, "bucket", json_object_new_string(c->args[0]));
 	json_object_object_add(doc, "created", json_object_new_boolean(resp_ok(&r)));
@@ -95,20 +132,12 @@ static int destroy(struct cmd *c)
 	return CMD_DONE;
 }
 
-static void print_bucket(struct out *o, struct json_object *b)
+static void print_bucket(struct out *o, struct json_object *bucket)
 {
-	struct json_object *ns = json_member(b, "namespace");
-	const char *provider = json_member_str(b, "provider"), *name = json_member_str(b, "name");
-	const char *uuid = json_member_str(ns, "uuid"), *space = json_member_str(ns, "name");
+	autobuf struct buf text = BUF_INIT;
 
-	fprintf(o->f, "%s://", provider ? provider : "ais");
-	if (uuid && *uuid)
-		fprintf(o->f, "@%s", uuid);
-	if (space && *space)
-		fprintf(o->f, "#%s", space);
-	if ((uuid && *uuid) || (space && *space))
-		fputc('/', o->f);
-	out_name(o, name ? name : "");
+	out_bucket(&text, bucket);
+	out_name(o, buf_cstr(&text));
 	fputc('\n', o->f);
 }
 
@@ -138,8 +167,14 @@ static int list_buckets(struct cmd *c)
 static int ls(struct cmd *c)
 {
 	autouri struct uri u = URI_INIT;
+	const struct cmd_opt *o;
 	int rc;
 
+	for (o = ls_opts; o->name && c->nargs == 0; o++) {
+		if (cmd_opt(c, o->name))
+			return cmd_usage(c, "--%s is for the objects of a bucket: name one",
+					 o->name);
+	}
 	if (c->nargs == 0)
 		return list_buckets(c);
 	if (strstr(c->args[0], "://"))
@@ -147,21 +182,6 @@ static int ls(struct cmd *c)
 	else
 		rc = cmd_bucket(c, 0, &u);
 	return rc ? rc : ls_objects(c, &u);
-}
-
-/* The properties of a bucket, out of the header they travel in. */
-static int fetch_props(struct cmd *c, const struct uri *u, struct json_object **ret)
-{
-	autoresp struct resp r = RESP_INIT;
-	autofree char *text = NULL;
-	int rc = call_bucket(c, "HEAD", u, NULL, &r);
-
-	if (rc)
-		return rc;
-	text = resp_header(&r, "Ais-Bucket-Props", 0);
-	if (!text || json_parse(text, strlen(text), ret) < 0)
-		return cmd_fail(c, "the server's answer has no properties in Ais-Bucket-Props");
-	return 0;
 }
 
 static int change_props(struct cmd *c, const struct uri *u, const char *name, bool reset)
@@ -244,8 +264,7 @@ static int rename_bucket(struct cmd *c)
 }
 
 static const struct out_col summary_cols[] = {
-	{"BUCKET", "name", OUT_PLAIN},
-	{"PROVIDER", "provider", OUT_PLAIN},
+	{"BUCKET", "bucket", OUT_PLAIN},
 	{"OBJECTS", "ObjCount.obj_count_present", OUT_PLAIN},
 	{"SIZE", "TotalSize.size_all_present_objs", OUT_BYTES},
 	{"ON DISK", "TotalSize.size_on_disk", OUT_BYTES},
@@ -293,12 +312,22 @@ static int summary_wait(struct cmd *c, const char *path, struct resp *r)
 	return cmd_fail(c, "no summary within %d s; job %s goes on", SUMMARY_LIMIT_S, id);
 }
 
+/* The whole name as one more member. */
+static void add_bucket_text(struct json_object *row)
+{
+	autobuf struct buf text = BUF_INIT;
+
+	out_bucket(&text, row);
+	json_object_object_add(row, "bucket", json_object_new_string(buf_cstr(&text)));
+}
+
 static int summary(struct cmd *c)
 {
 	autojson struct json_object *doc = NULL;
 	autobuf struct buf path = BUF_INIT;
 	autoresp struct resp r = RESP_INIT;
 	autouri struct uri u = URI_INIT;
+	size_t n, i;
 	int rc = 0;
 
 	if (c->nargs)
@@ -316,6 +345,9 @@ static int summary(struct cmd *c)
 		rc = cmd_json(c, &r, &doc);
 	if (rc)
 		return rc;
+	n = json_object_is_type(doc, json_type_array) ? json_object_array_length(doc) : 0;
+	for (i = 0; i < n && !c->out.json; i++)
+		add_bucket_text(json_object_array_get_idx(doc, i));
 	out_table(&c->out, doc, doc, summary_cols);
 	return CMD_DONE;
 }

@@ -8,6 +8,9 @@
 #define FLAG_MAINTENANCE 4
 #define FLAG_DECOMMISSION 8
 
+#define NODE_STATUS "/v1/reverse/daemon?what=node_status"
+#define NODE_LIMIT_MS 3000L
+
 static int get_json(struct cmd *c, const char *path, struct json_object **ret)
 {
 	autoresp struct resp r = RESP_INIT;
@@ -21,7 +24,7 @@ static const struct out_col smap_fields[] = {
 	{"cluster", "uuid", OUT_PLAIN},
 	{"map version", "version", OUT_PLAIN},
 	{"primary", "proxy_si.daemon_id", OUT_PLAIN},
-	{"created", "creation_time", OUT_PLAIN},
+	{"created", "creation_time", OUT_TIME},
 	{},
 };
 
@@ -114,8 +117,6 @@ static int config_set(struct cmd *c)
 		uri_escape_query(&path, c->args[i] + n + 1);
 		json_object_object_add(doc, c->args[i], json_object_new_string(c->args[i] + n + 1));
 	}
-	if (cmd_opt(c, "transient"))
-		buf_str(&path, "&transient=true");
 	if (path.err)
 		return -ENOMEM;
 	call.path = path.data;
@@ -193,7 +194,7 @@ static int cluster_health(struct cmd *c)
 
 static const struct out_col node_cols[] = {
 	{"NODE", "snode.daemon_id", OUT_PLAIN},
-	{"ROLE", "snode.daemon_type", OUT_PLAIN},
+	{"ROLE", "role", OUT_PLAIN},
 	{"STATE", "state", OUT_PLAIN},
 	{"VERSION", "ais_version", OUT_PLAIN},
 	{"MAP", "smap_version", OUT_PLAIN},
@@ -209,7 +210,7 @@ static const struct out_col node_cols[] = {
 static int ask_node(struct cmd *c, const char *id, struct resp *r)
 {
 	autobuf struct buf line = BUF_INIT;
-	struct call call = {.method = "GET", .path = "/v1/reverse/daemon?what=node_status"};
+	struct call call = {.method = "GET", .path = NODE_STATUS};
 	struct client *client;
 	int rc = cmd_client(c, &client);
 
@@ -236,57 +237,131 @@ static void note_alerts(struct cmd *c, struct json_object *row, const char *id)
 	json_object_object_add(row, "n_alerts", json_object_new_uint64(n));
 }
 
-/* State of one node of the map; one that does not answer is shown with what it says instead. */
-static int add_node(struct cmd *c, struct json_object *rows, const char *id,
-		    struct json_object *snode)
+/* One node of the map, and what it says. */
+struct asked {
+	const char *id;
+	struct json_object *snode; /* borrowed from the map */
+	bool target;
+	struct buf line;
+	struct resp r;
+};
+
+struct asked_all {
+	size_t n;
+	struct asked *each;
+};
+
+static void asked_deinit(struct asked_all *a)
 {
-	autoresp struct resp r = RESP_INIT;
-	autobuf struct buf text = BUF_INIT;
-	struct json_object *row = NULL;
-	int rc = ask_node(c, id, &r);
+	size_t i;
+
+	for (i = 0; i < a->n; i++) {
+		buf_free(&a->each[i].line);
+		resp_deinit(&a->each[i].r);
+	}
+	free(a->each);
+	*a = (struct asked_all){};
+}
+
+/* The nodes of the map, gateways first. */
+static int asked_fill(struct asked_all *a, struct json_object *smap)
+{
+	static const char *const half[] = {"pmap", "tmap"};
+	struct json_object *map[2];
+	size_t n = 1, i;
+
+	for (i = 0; i < 2; i++) {
+		map[i] = json_member(smap, half[i]);
+		if (!json_object_is_type(map[i], json_type_object))
+			map[i] = NULL;
+		n += map[i] ? (size_t)json_object_object_length(map[i]) : 0;
+	}
+	a->each = calloc(n, sizeof(*a->each));
+	if (!a->each)
+		return -ENOMEM;
+	for (i = 0; i < 2; i++) {
+		if (!map[i])
+			continue;
+		json_object_object_foreach (map[i], id, snode) {
+			a->each[a->n++] =
+				(struct asked){.id = id, .snode = snode, .target = i == 1};
+		}
+	}
+	return 0;
+}
+
+/* Ask all at once: those that are silent do not add up. */
+static int ask_all(struct cmd *c, struct asked_all *a)
+{
+	autofree struct call *calls = calloc(a->n + 1, sizeof(*calls));
+	autofree struct resp *answers = calloc(a->n + 1, sizeof(*answers));
+	struct client *client;
+	int rc = cmd_client(c, &client);
+	size_t i;
 
 	if (rc)
 		return rc;
-	if (resp_ok(&r) && json_parse(buf_cstr(&r.body), r.body.len, &row) < 0)
+	if (!calls || !answers)
+		return -ENOMEM;
+	for (i = 0; i < a->n; i++) {
+		buf_fmt(&a->each[i].line, "Ais-Node-Id: %s", a->each[i].id);
+		if (a->each[i].line.err)
+			return -ENOMEM;
+		calls[i] = (struct call){
+			.method = "GET",
+			.path = NODE_STATUS,
+			.headers = {a->each[i].line.data},
+		};
+	}
+	rc = client_call_all(client, calls, a->n, NODE_LIMIT_MS, answers);
+	for (i = 0; i < a->n; i++)
+		a->each[i].r = answers[i];
+	return rc;
+}
+
+/* State of one node of the map; one that does not answer is shown with what it says instead. */
+static void add_node(struct cmd *c, struct json_object *rows, const struct asked *a)
+{
+	autobuf struct buf text = BUF_INIT;
+	autofree char *status = NULL;
+	struct json_object *row = NULL;
+
+	if (resp_ok(&a->r) && json_parse(buf_cstr(&a->r.body), a->r.body.len, &row) < 0)
 		row = NULL;
 	if (!row) {
 		row = json_object_new_object();
-		json_object_object_add(row, "snode", json_object_get(snode));
-		json_object_object_add(row, "error", resp_error(&r, &text));
-		out_note(&c->out, "%s: %s", id, buf_cstr(&text));
-	}
-	if (!c->out.json) {
-		autofree char *status = out_value(row, "status", OUT_PLAIN);
-
-		note_alerts(c, row, id);
-		json_object_object_add(row, "state",
-				       json_object_new_string(text.len		  ? "silent"
-							      : status && *status ? status
-										  : "up"));
+		json_object_object_add(row, "snode", json_object_get(a->snode));
+		json_object_object_add(row, "error", resp_error(&a->r, &text));
+		out_note(&c->out, "%s: %s", a->id, buf_cstr(&text));
 	}
 	json_object_array_add(rows, row);
-	return 0;
+	if (c->out.json)
+		return;
+	status = out_value(row, "status", OUT_PLAIN);
+	note_alerts(c, row, a->id);
+	json_object_object_add(row, "role",
+			       json_object_new_string(a->target ? "target" : "gateway"));
+	json_object_object_add(row, "state",
+			       json_object_new_string(text.len		  ? "silent"
+						      : status && *status ? status
+									  : "up"));
 }
 
 static int node_show_all(struct cmd *c)
 {
 	autojson struct json_object *smap = NULL, *rows = json_object_new_array();
-	static const char *const half[] = {"pmap", "tmap"};
-	int rc = get_json(c, "/v1/daemon?what=smap", &smap), i;
+	autoclean(asked_deinit) struct asked_all a = {};
+	int rc = get_json(c, "/v1/daemon?what=smap", &smap);
+	size_t i;
 
+	if (rc == 0)
+		rc = asked_fill(&a, smap);
+	if (rc == 0)
+		rc = ask_all(c, &a);
 	if (rc)
 		return rc;
-	for (i = 0; i < 2; i++) {
-		struct json_object *map = json_member(smap, half[i]);
-
-		if (!json_object_is_type(map, json_type_object))
-			continue;
-		json_object_object_foreach (map, id, snode) {
-			rc = add_node(c, rows, id, snode);
-			if (rc)
-				return rc;
-		}
-	}
+	for (i = 0; i < a.n; i++)
+		add_node(c, rows, &a.each[i]);
 	out_table(&c->out, rows, rows, node_cols);
 	return CMD_DONE;
 }
@@ -299,8 +374,9 @@ static int node_show(struct cmd *c)
 
 	if (c->nargs == 0)
 		return node_show_all(c);
-	if (strpbrk(c->args[0], "\r\n"))
-		return cmd_usage(c, "\"%s\" is no node", c->args[0]);
+	if (!*c->args[0] || strpbrk(c->args[0], "\r\n"))
+		return cmd_usage(c, "\"%s\" is no node; `pagewire node show` lists them",
+				 c->args[0]);
 	rc = ask_node(c, c->args[0], &r);
 	if (rc)
 		return rc;
@@ -313,11 +389,6 @@ static int node_show(struct cmd *c)
 	return CMD_DONE;
 }
 
-static const struct cmd_opt config_opts[] = {
-	{0, "transient", NULL, "set until the next restart only"},
-	{},
-};
-
 static const struct cmd_opt leave_opts[] = {
 	{0, "skip-rebalance", NULL, "do not move its objects first: they are lost to the cluster"},
 	{},
@@ -327,7 +398,7 @@ const struct cmd_verb cluster_verbs[] = {
 	{"show", cluster_show, "", "the cluster map: its version, its primary, its nodes", 0, 0,
 	 NULL},
 	{"config", cluster_config, "[set KEY=VALUE...]",
-	 "show the configuration, or set some of it", 0, CMD_ARGS_ANY, config_opts},
+	 "show the configuration, or set some of it", 0, CMD_ARGS_ANY, NULL},
 	{"health", cluster_health, "", "whether the cluster is ready: exit status 0, else 1", 0, 0,
 	 NULL},
 	{"leave", cluster_leave, "NODE", "take a node out of the cluster for good", 1, 1,

@@ -129,7 +129,7 @@ static int dest_open(struct dest *d, const char *arg, const char *object)
 	}
 	buf_str(&path, arg ? arg : object_base(object));
 	if (arg && stat(arg, &st) == 0 && S_ISDIR(st.st_mode))
-		buf_fmt(&path, "/%s", object_base(object));
+		buf_fmt(&path, "%s%s", *object_base(arg) ? "/" : "", object_base(object));
 	d->path = buf_take(&path);
 	if (!d->path)
 		return -ENOMEM;

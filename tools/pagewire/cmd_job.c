@@ -11,8 +11,10 @@
 #define WAIT_DEFAULT_S 3600
 
 static const struct out_col status_cols[] = {
-	{"JOB", "uuid", OUT_PLAIN},    {"KIND", "kind", OUT_PLAIN}, {"STATE", "state", OUT_PLAIN},
-	{"ENDED", "end_time", OUT_NS}, {"ERROR", "err", OUT_PLAIN}, {},
+	{"JOB", "uuid", OUT_PLAIN},	  {"KIND", "kind", OUT_PLAIN},
+	{"BUCKET", "bucket", OUT_PLAIN},  {"STATE", "state", OUT_PLAIN},
+	{"STARTED", "started", OUT_TIME}, {"ENDED", "end_time", OUT_NS},
+	{"ERROR", "err", OUT_PLAIN},	  {},
 };
 
 static const struct out_col snap_cols[] = {
@@ -21,8 +23,8 @@ static const struct out_col snap_cols[] = {
 	{"STATE", "state", OUT_PLAIN},
 	{"OBJECTS", "stats.loc-objs", OUT_PLAIN},
 	{"BYTES", "stats.loc-bytes", OUT_BYTES},
-	{"STARTED", "start-time", OUT_PLAIN},
-	{"ENDED", "end-time", OUT_PLAIN},
+	{"STARTED", "start-time", OUT_TIME},
+	{"ENDED", "end-time", OUT_TIME},
 	{"ERROR", "err", OUT_PLAIN},
 	{},
 };
@@ -61,9 +63,65 @@ static void describe_status(struct json_object *job)
 						  json_member_bool(job, "is_idle", false))));
 }
 
+static void add_str(struct json_object *o, const char *key, const char *value)
+{
+	json_object_object_add(o, key, json_object_new_string(value));
+}
+
+/* Bucket and first start of a job, out of what one node says of it. */
+static void add_snap(struct json_object *job, struct json_object *snap)
+{
+	struct json_object *bck = json_member(snap, "bck");
+	const char *start = json_member_str(snap, "start-time");
+	const char *known = json_member_str(job, "started");
+	const char *bucket = json_member_str(bck, "name");
+	autobuf struct buf text = BUF_INIT;
+
+	if (start && *start && (!known || strcmp(start, known) < 0))
+		add_str(job, "started", start);
+	if (!bucket || !*bucket || json_member(job, "bucket"))
+		return;
+	out_bucket(&text, bck);
+	add_str(job, "bucket", buf_cstr(&text));
+}
+
+static struct json_object *job_of(struct json_object *jobs, const char *id)
+{
+	size_t n = json_object_array_length(jobs), i;
+
+	for (i = 0; i < n && id; i++) {
+		struct json_object *job = json_object_array_get_idx(jobs, i);
+		const char *uuid = json_member_str(job, "uuid");
+
+		if (uuid && !strcmp(uuid, id))
+			return job;
+	}
+	return NULL;
+}
+
+/* The list of jobs lacks what each node knows of them. */
+static void add_snaps(struct json_object *jobs, struct json_object *all)
+{
+	if (!json_object_is_type(all, json_type_object))
+		return;
+	json_object_object_foreach (all, node, snaps) {
+		bool array = json_object_is_type(snaps, json_type_array);
+		size_t n = array ? json_object_array_length(snaps) : 0, i;
+
+		(void)node;
+		for (i = 0; i < n; i++) {
+			struct json_object *s = json_object_array_get_idx(snaps, i);
+			struct json_object *job = job_of(jobs, json_member_str(s, "id"));
+
+			if (job)
+				add_snap(job, s);
+		}
+	}
+}
+
 static int show_all(struct cmd *c)
 {
-	autojson struct json_object *doc = NULL;
+	autojson struct json_object *doc = NULL, *snaps = NULL;
 	size_t n, i;
 	int rc = ask(c, "/v1/cluster?what=status_all", NULL, &doc);
 
@@ -72,6 +130,12 @@ static int show_all(struct cmd *c)
 	n = json_object_is_type(doc, json_type_array) ? json_object_array_length(doc) : 0;
 	for (i = 0; i < n && !c->out.json; i++)
 		describe_status(json_object_array_get_idx(doc, i));
+	if (n && !c->out.json) {
+		rc = ask(c, "/v1/cluster?what=qryxstats", NULL, &snaps);
+		if (rc)
+			return rc;
+		add_snaps(doc, snaps);
+	}
 	out_table(&c->out, doc, doc, status_cols);
 	return CMD_DONE;
 }

@@ -63,7 +63,7 @@ static const struct out_col head_cols[] = {
 	{"checksum type", "checksum_type", OUT_PLAIN},
 	{"version", "version", OUT_PLAIN},
 	{"accessed", "atime", OUT_NS},
-	{"modified", "last_modified", OUT_PLAIN},
+	{"modified", "last_modified", OUT_TIME},
 	{"etag", "etag", OUT_PLAIN},
 	{"location", "location", OUT_PLAIN},
 	{"custom", "custom", OUT_PLAIN},

@@ -40,17 +40,19 @@ static int report(struct cmd *c, const struct uri *u, const struct upload *up, c
 	autojson struct json_object *doc = json_object_new_object();
 	autofree char *type = resp_header(r, "Ais-Checksum-Type", 0);
 	autofree char *sum = resp_header(r, "Ais-Checksum-Value", 0);
-	autofree char *name = out_utf8(u->object);
+	autobuf struct buf full = BUF_INIT;
+	autofree char *name = NULL;
 	char size[32];
 
+	uri_text(&full, u);
+	name = out_utf8(buf_cstr(&full));
 	json_object_object_add(doc, "object", json_object_new_string(name ? name : ""));
 	json_object_object_add(doc, "bytes", json_object_new_uint64(up->sent));
 	if (type)
 		json_object_object_add(doc, "checksum_type", json_object_new_string(type));
 	if (sum)
 		json_object_object_add(doc, "checksum", json_object_new_string(sum));
-	out_done(&c->out, doc, "%s://%s%s%s/%s: %s", u->provider, u->ns ? u->ns : "",
-		 u->ns ? "/" : "", u->bucket, u->object, out_bytes(up->sent, size));
+	out_done(&c->out, doc, "%s: %s", buf_cstr(&full), out_bytes(up->sent, size));
 	return CMD_DONE;
 }
 

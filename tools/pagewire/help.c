@@ -25,12 +25,13 @@ static void common_text(FILE *f)
 
 static void verb_text(FILE *f, const struct cmd_noun *n, const struct cmd_verb *v)
 {
+	const char *gap = *v->args ? " " : "";
 	const struct cmd_short *s;
 
-	fprintf(f, "Usage: pagewire %s %s %s\n\n%s\n", n->name, v->name, v->args, v->help);
+	fprintf(f, "Usage: pagewire %s %s%s%s\n\n%s\n", n->name, v->name, gap, v->args, v->help);
 	for (s = cmd_shorts; s->words; s++) {
 		if (!strcmp(s->noun, n->name) && !strcmp(s->verb, v->name))
-			fprintf(f, "\nShort form: pagewire %s %s\n", s->words, v->args);
+			fprintf(f, "\nShort form: pagewire %s%s%s\n", s->words, gap, v->args);
 	}
 	if (v->opts) {
 		fputs("\nOptions:\n", f);
@@ -44,7 +45,8 @@ static void verbs_text(FILE *f, const struct cmd_noun *n)
 	const struct cmd_verb *v;
 
 	for (v = n->verbs; v->name; v++)
-		fprintf(f, "  %s %s %s\n        %s\n", n->name, v->name, v->args, v->help);
+		fprintf(f, "  %s %s%s%s\n        %s\n", n->name, v->name, *v->args ? " " : "",
+			v->args, v->help);
 }
 
 static void all_text(FILE *f)

@@ -170,3 +170,21 @@ int kv_props(struct cmd *c, int first, struct json_object *like, struct json_obj
 	*ret = take_ptr(doc);
 	return 0;
 }
+
+int kv_unknown(const struct cmd *c, int first, struct json_object *like)
+{
+	int i;
+
+	for (i = first; i < c->nargs; i++) {
+		char key[KEY_MAX];
+		size_t n = strcspn(c->args[i], "=");
+
+		if (n >= KEY_MAX)
+			return i;
+		memcpy(key, c->args[i], n);
+		key[n] = 0;
+		if (!find(like, key))
+			return i;
+	}
+	return 0;
+}

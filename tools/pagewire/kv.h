@@ -28,4 +28,14 @@ int kv_custom(struct cmd *c, int first, struct json_object **ret);
  */
 int kv_props(struct cmd *c, int first, struct json_object *like, struct json_object **ret);
 
+/**
+ * kv_unknown() - Find an argument KEY=VALUE whose key is no property
+ * @c:		the command
+ * @first:	index of the first
+ * @like:	the properties there are, borrowed
+ *
+ * Return: the index of the first such argument, 0: there is none.
+ */
+int kv_unknown(const struct cmd *c, int first, struct json_object *like);
+
 #endif

@@ -81,6 +81,8 @@ static void ask(struct ls *l, struct buf *b)
 	add(v, "uuid", l->uuid);
 	add(v, "props", buf_cstr(&words));
 	add(v, "prefix", l->prefix);
+	if (!l->c->out.json)
+		add(v, "time_format", "2006-01-02T15:04:05Z");
 	json_object_object_add(v, "pagesize",
 			       json_object_new_int64(left && left < PAGE_MAX ? (int64_t)left : 0));
 	add(v, "continuation_token", l->token);

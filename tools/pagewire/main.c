@@ -6,6 +6,8 @@
 
 #include "cmd.h"
 
+#define PAGEWIRE_VERSION "0.1"
+
 const struct cmd_noun cmd_nouns[] = {
 	{"bucket", "make, list, change and remove buckets", bucket_verbs},
 	{"object", "put, get, list, change and remove objects", object_verbs},
@@ -37,8 +39,18 @@ const struct cmd_opt cmd_common_opts[] = {
 	{0, "ca-cert", "FILE", "certificates that sign the server's, instead of the system's"},
 	{0, "insecure", NULL, "take any certificate of the server"},
 	{'h', "help", NULL, "print help and do nothing else"},
+	{0, "version", NULL, "print the version and do nothing else"},
 	{},
 };
+
+static int print_version(struct cmd *c)
+{
+	if (c->out.json)
+		fputs("{\"version\":\"" PAGEWIRE_VERSION "\"}\n", c->out.f);
+	else
+		fputs("pagewire " PAGEWIRE_VERSION "\n", c->out.f);
+	return CMD_DONE;
+}
 
 static int run(struct cmd *c, int argc, char **argv)
 {
@@ -46,6 +58,8 @@ static int run(struct cmd *c, int argc, char **argv)
 
 	if (r == CMD_HELP || r == CMD_HELP_RST)
 		return help_print(c, r == CMD_HELP_RST);
+	if (r == CMD_VERSION)
+		return print_version(c);
 	if (r)
 		return r;
 	r = c->verb->run(c);

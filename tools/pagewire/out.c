@@ -95,13 +95,46 @@ static char *value_number(struct json_object *v, enum out_kind kind)
 	return strdup(text);
 }
 
+/* The API's zero time stands for none. */
+static char *value_time(const char *s)
+{
+	static const char *const forms[] = {
+		"%Y-%m-%dT%H:%M:%S",
+		"%Y-%m-%d %H:%M:%S",
+		"%a, %d %b %Y %H:%M:%S GMT",
+	};
+	char text[64];
+	struct tm tm;
+	size_t i;
+
+	if (!strncmp(s, "0001-01-01", 10))
+		return strdup("-");
+	for (i = 0; i < ARRAY_SIZE(forms); i++) {
+		const char *end;
+
+		tm = (struct tm){};
+		end = strptime(s, forms[i], &tm);
+		if (!end)
+			continue;
+		if (*end == '.')
+			end += 1 + strspn(end + 1, "0123456789");
+		if (*end && strcmp(end, "Z"))
+			break;
+		strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &tm);
+		return strdup(text);
+	}
+	return strdup(s);
+}
+
 char *out_value(struct json_object *doc, const char *path, enum out_kind kind)
 {
 	struct json_object *v = value_at(doc, path);
 
 	if (!v)
 		return NULL;
-	if (kind != OUT_PLAIN)
+	if (kind == OUT_TIME && json_object_is_type(v, json_type_string))
+		return value_time(json_object_get_string(v));
+	if (kind == OUT_BYTES || kind == OUT_NS)
 		return value_number(v, kind);
 	if (json_object_is_type(v, json_type_string))
 		return strdup(json_object_get_string(v));
@@ -199,26 +232,47 @@ void out_fields(struct out *o, struct json_object *doc, const struct out_col *co
 	}
 }
 
-static void flat(struct out *o, struct json_object *v, struct buf *path)
+/* Whether @v is an object with members: a level of its own. */
+static bool is_level(struct json_object *v)
+{
+	return json_object_is_type(v, json_type_object) && json_object_object_length(v);
+}
+
+/* Of all leaves below @v, the length of the longest path; that of @v itself is @len. */
+static size_t flat_width(struct json_object *v, size_t len)
+{
+	size_t width = 0;
+
+	if (!is_level(v))
+		return len;
+	json_object_object_foreach (v, k, val)
+		width = MAX(width, flat_width(val, len + (len ? 1 : 0) + strlen(k)));
+	return width;
+}
+
+static void flat(struct out *o, struct json_object *v, struct buf *path, size_t width)
 {
 	size_t len = path->len;
+	const char *text;
 
-	if (json_object_is_type(v, json_type_object) && json_object_object_length(v)) {
+	if (is_level(v)) {
 		json_object_object_foreach (v, k, val) {
 			buf_fmt(path, "%s%s", len ? "." : "", k);
-			flat(o, val, path);
+			flat(o, val, path, width);
 			path->len = len;
 			if (path->data)
 				path->data[len] = 0;
 		}
 		return;
 	}
-	out_name(o, buf_cstr(path));
-	fputc(' ', o->f);
 	if (json_object_is_type(v, json_type_string))
-		out_name(o, json_object_get_string(v));
+		text = json_object_get_string(v);
 	else
-		out_name(o, v ? json_object_to_json_string_ext(v, JSON_STYLE) : "null");
+		text = v ? json_object_to_json_string_ext(v, JSON_STYLE) : "null";
+	out_name(o, buf_cstr(path));
+	if (*text)
+		fprintf(o->f, "%*s", (int)(width - len + 2), "");
+	out_name(o, text);
 	fputc('\n', o->f);
 }
 
@@ -229,7 +283,7 @@ void out_flat(struct out *o, struct json_object *doc)
 	if (o->json)
 		out_doc(o, doc);
 	else
-		flat(o, doc, &path);
+		flat(o, doc, &path, flat_width(doc, 0));
 }
 
 /* A line on stderr; names and the server's words in it cannot steer a terminal. */
@@ -334,4 +388,21 @@ char *out_utf8(const char *s)
 		s += n ? n : 1;
 	}
 	return buf_take(&b);
+}
+
+void out_bucket(struct buf *b, struct json_object *bucket)
+{
+	struct json_object *ns = json_member(bucket, "namespace");
+	const char *provider = json_member_str(bucket, "provider");
+	const char *name = json_member_str(bucket, "name");
+	const char *uuid = json_member_str(ns, "uuid"), *space = json_member_str(ns, "name");
+
+	buf_fmt(b, "%s://", provider ? provider : "ais");
+	if (uuid && *uuid)
+		buf_fmt(b, "@%s", uuid);
+	if (space && *space)
+		buf_fmt(b, "#%s", space);
+	if ((uuid && *uuid) || (space && *space))
+		buf_char(b, '/');
+	buf_str(b, name ? name : "");
 }

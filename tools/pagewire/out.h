@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+struct buf;
 struct json_object;
 
 struct out {
@@ -21,6 +22,7 @@ enum out_kind {
 	OUT_PLAIN,
 	OUT_BYTES, /* 1536 as "1.5 KiB" */
 	OUT_NS, /* nanoseconds since the epoch as a UTC time */
+	OUT_TIME, /* a time in any of the API's forms, all of them UTC, in the form of OUT_NS */
 	OUT_KIND_NR,
 };
 
@@ -68,7 +70,7 @@ void out_table(struct out *o, struct json_object *doc, struct json_object *rows,
 void out_fields(struct out *o, struct json_object *doc, const struct out_col *cols);
 
 /**
- * out_flat() - A document as JSON, or each leaf as "a.b.c value", one a line
+ * out_flat() - A document as JSON, or each leaf as "a.b.c  value", one a line, values aligned
  * @o:		the output
  * @doc:	the document, borrowed
  */
@@ -110,6 +112,9 @@ char *out_value(struct json_object *doc, const char *path, enum out_kind kind);
 
 /* @s with each byte that is not part of valid UTF-8 replaced. A heap string, NULL: no memory. */
 char *out_utf8(const char *s);
+
+/* The name of a bucket of the API's, as users type it, appended to @b. */
+void out_bucket(struct buf *b, struct json_object *bucket);
 
 /* @bytes as "1.5 KiB" into @buf. Return: @buf. */
 const char *out_bytes(unsigned long long bytes, char buf[32]);

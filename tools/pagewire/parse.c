@@ -13,6 +13,7 @@ struct parse {
 	bool only_args; /* after "--" */
 	bool help;
 	bool rst;
+	bool version;
 	char *first; /* first word of a short form of two */
 };
 
@@ -54,6 +55,8 @@ static int keep_opt(struct parse *p, const struct cmd_opt *o, const char *value)
 
 	if (!strcmp(o->name, "help"))
 		p->help = true;
+	else if (!strcmp(o->name, "version"))
+		p->version = true;
 	else if (!strcmp(o->name, "json"))
 		c->out.json = true;
 	else if (c->nvals == CMD_OPTS_MAX)
@@ -190,9 +193,9 @@ static int check(struct parse *p)
 		return cmd_usage(c, "%s what? `pagewire %s help` lists its verbs", c->noun->name,
 				 c->noun->name);
 	if (c->nargs < c->verb->min || c->nargs > c->verb->max)
-		return cmd_usage(c, "too %s arguments; usage: pagewire %s %s %s",
+		return cmd_usage(c, "too %s arguments; usage: pagewire %s %s%s%s",
 				 c->nargs < c->verb->min ? "few" : "many", c->noun->name,
-				 c->verb->name, c->verb->args);
+				 c->verb->name, *c->verb->args ? " " : "", c->verb->args);
 	return 0;
 }
 
@@ -223,5 +226,5 @@ int cmd_parse(struct cmd *c, int argc, char **argv)
 	}
 	if (p.help)
 		return p.rst ? CMD_HELP_RST : CMD_HELP;
-	return check(&p);
+	return p.version ? CMD_VERSION : check(&p);
 }

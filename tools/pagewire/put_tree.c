@@ -144,14 +144,21 @@ static int slot_start(struct tree *t, struct slot *s, const char *path)
 {
 	struct uri u = *t->to;
 	autobuf struct buf req = BUF_INIT;
+	autofree char *clean = NULL;
 	int rc;
 
 	s->name = object_name(t, path);
-	if (!s->name)
+	clean = s->name ? out_utf8(s->name) : NULL;
+	if (!clean)
 		return -ENOMEM;
+	if (strcmp(clean, s->name)) {
+		fail_one(t, clean, "the name is not valid UTF-8");
+		slot_clear(s);
+		return 0;
+	}
 	s->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	rc = s->fd < 0 ? -errno : upload_init(&s->up, s->fd);
-	if (rc == 0 && !s->up.sized)
+	if (rc == 0 && !s->up.regular)
 		rc = -ESTALE; /* it was a file a moment ago */
 	if (rc < 0) {
 		fail_one(t, s->name, strerror(-rc));
@@ -185,7 +192,7 @@ static void slot_done(struct tree *t, struct slot *s, CURLcode code)
 		fail_one(t, s->name, buf_cstr(&why));
 	} else {
 		t->put++;
-		t->bytes += s->up.size;
+		t->bytes += s->up.sent;
 	}
 	slot_clear(s);
 }
@@ -297,16 +304,18 @@ static int run(struct tree *t)
 static int report(struct tree *t)
 {
 	autojson struct json_object *doc = json_object_new_object();
-	char size[32];
+	char size[32], skipped[64] = "";
 
+	if (t->skipped)
+		snprintf(skipped, sizeof(skipped), ", %llu skipped (special files)",
+			 (unsigned long long)t->skipped);
 	json_object_object_add(doc, "put", json_object_new_uint64(t->put));
 	json_object_object_add(doc, "failed", json_object_new_uint64(t->failed));
 	json_object_object_add(doc, "skipped", json_object_new_uint64(t->skipped));
 	json_object_object_add(doc, "bytes", json_object_new_uint64(t->bytes));
 	json_object_object_add(doc, "errors", json_object_get(t->errors));
-	out_done(&t->c->out, doc, "%llu put, %llu failed, %llu skipped (special files), %s",
-		 (unsigned long long)t->put, (unsigned long long)t->failed,
-		 (unsigned long long)t->skipped, out_bytes(t->bytes, size));
+	out_done(&t->c->out, doc, "%llu put, %llu failed%s, %s", (unsigned long long)t->put,
+		 (unsigned long long)t->failed, skipped, out_bytes(t->bytes, size));
 	return t->failed ? CMD_FAILED : CMD_DONE;
 }
 

@@ -15,16 +15,26 @@
 int upload_init(struct upload *up, int fd)
 {
 	struct stat st;
+	ssize_t got;
 	off_t at;
+	char c;
 
 	if (fstat(fd, &st) < 0)
 		return -errno;
-	*up = (struct upload){.fd = fd, .sized = S_ISREG(st.st_mode)};
-	if (up->sized) {
-		at = lseek(fd, 0, SEEK_CUR);
-		up->base = MAX(at, (off_t)0);
-		up->size = st.st_size > up->base ? (uint64_t)(st.st_size - up->base) : 0;
+	*up = (struct upload){.fd = fd, .regular = S_ISREG(st.st_mode)};
+	if (!up->regular)
+		return 0;
+	at = lseek(fd, 0, SEEK_CUR);
+	up->base = MAX(at, (off_t)0);
+	up->size = st.st_size > up->base ? (uint64_t)(st.st_size - up->base) : 0;
+	if (!st.st_size) {
+		got = pread(fd, &c, 1, up->base);
+		if (got < 0)
+			return -errno;
+		up->sized = got == 0;
+		return 0;
 	}
+	up->sized = true;
 	return 0;
 }
 
@@ -39,7 +49,7 @@ static size_t on_read(char *data, size_t one, size_t n, void *arg)
 	if (!want)
 		return 0;
 	do {
-		if (up->sized)
+		if (up->regular)
 			got = pread(up->fd, data, want, up->base + (off_t)up->sent);
 		else
 			got = read(up->fd, data, want);
@@ -61,9 +71,9 @@ static int on_seek(void *arg, curl_off_t offset, int origin)
 
 	if (origin != SEEK_SET || offset < 0)
 		return CURL_SEEKFUNC_FAIL;
-	if (!up->sized)
+	if (!up->regular)
 		return offset == 0 && up->sent == 0 ? CURL_SEEKFUNC_OK : CURL_SEEKFUNC_FAIL;
-	if ((uint64_t)offset > up->size)
+	if (up->sized && (uint64_t)offset > up->size)
 		return CURL_SEEKFUNC_FAIL;
 	up->sent = (uint64_t)offset;
 	return CURL_SEEKFUNC_OK;

@@ -15,7 +15,8 @@ struct progress;
 struct upload {
 	int fd;
 	off_t base; /* where in the file the body starts */
-	bool sized; /* a regular file: size is known and any part can be read again */
+	bool regular; /* any part can be read again */
+	bool sized; /* regular, and its size is known */
 	uint64_t size; /* if sized */
 	uint64_t sent; /* so far, of the present attempt */
 	int err; /* 0, or the negative errno of a read; -ESTALE: the file became shorter */
@@ -28,9 +29,10 @@ struct upload {
  * @up:		filled
  * @fd:		the file; stays the caller's
  *
- * A regular file is read from its present offset to its present end, anything else to its end.
+ * A regular file is read from its present offset to its present end, anything else to its end; so
+ * is a file that has bytes though its size is 0, as below /proc.
  *
- * Return: 0 or fstat(2)'s negative errno.
+ * Return: 0, or the negative errno of fstat(2) or of the first read.
  */
 int upload_init(struct upload *up, int fd);
 

@@ -53,6 +53,9 @@ void uri_request(struct buf *b, const char *area, const struct uri *u);
  */
 void uri_query_uname(struct buf *b, const char *key, const struct uri *u);
 
+/* The name as users type it, appended to @b. */
+void uri_text(struct buf *b, const struct uri *u);
+
 /* @s percent-encoded, '/' kept, appended to @b. */
 void uri_escape_path(struct buf *b, const char *s);
 
