@@ -161,6 +161,10 @@ static int rebuild(const struct config *cfg)
 	size_t i;
 	int r;
 
+	if (!strcmp(config_text(cfg, "role"), "gateway")) {
+		fputs("pagewired: a gateway has no mountpaths to rebuild\n", stderr);
+		return 2;
+	}
 	if (!o.n_paths || o.n_paths > STORE_PATHS_MAX) {
 		fprintf(stderr, "pagewired: fspaths: 1 to %d mountpaths are needed, not %zu\n",
 			STORE_PATHS_MAX, o.n_paths);

@@ -44,7 +44,7 @@ static void on_fault(int sig, siginfo_t *si, void *context)
 			siglongjmp(g->back, 1);
 		}
 	}
-	/* not ours: the instruction faults again, or it is sent again, and then it is the other's */
+	/* not ours: it faults again, or is sent again, and then it is the other's */
 	sigaction(sig, &before, NULL);
 	if (si->si_code <= 0)
 		raise(sig);

@@ -32,7 +32,7 @@ struct MDB_txn;
 int index_open(const char *dir, uint64_t map_bytes, bool sync, struct index **ret);
 /* NULL is fine. */
 void index_close(struct index *x);
-/* Is told once, on the thread that finds it, when the index is lost. Set it before other threads. */
+/* @lost is told once, on the thread that finds the loss. Set it before other threads. */
 void index_watch(struct index *x, void (*lost)(void *arg), void *arg);
 /* Any thread. */
 bool index_is_lost(const struct index *x);
@@ -73,7 +73,7 @@ typedef enum index_step (*index_fn)(void *arg, const struct index_item *it, stru
  * @x:		the index
  * @txn:	the write transaction to see, or NULL for a read transaction of its own
  * @from:	where to begin, inclusive
- * @fn:		called for each; a fault may end it where it reads the item, so that it takes no locks
+ * @fn:		called for each; a fault may end it where it reads the item: it takes no locks
  * @arg:	for @fn
  *
  * Return: 0 at the end or when stopped; or an errno.

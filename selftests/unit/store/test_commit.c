@@ -132,7 +132,7 @@ static void test_failing_member(void)
 	fix_close(&f);
 }
 
-/* Over the bound of the committer: refused before anything is taken, and served again afterwards. */
+/* Over the bound of the committer: refused before anything is taken, and served afterwards. */
 static void test_bound(void)
 {
 	struct fix f = {.sync = true};
