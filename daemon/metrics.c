@@ -5,6 +5,7 @@
  */
 #include "metrics.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -138,6 +139,17 @@ static char *label_make(const char *node_id)
 	}
 	buf_char(&b, '"');
 	return buf_take(&b);
+}
+
+int metrics_name_node(struct metrics *m, const char *node_id)
+{
+	char *label = label_make(node_id);
+
+	if (!label)
+		return -ENOMEM;
+	free(m->label);
+	m->label = label;
+	return 0;
 }
 
 int metrics_new(const char *node_id, bool gateway, struct metrics **ret)

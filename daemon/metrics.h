@@ -66,6 +66,8 @@ struct metrics;
  * Return: 0 or -ENOMEM.
  */
 int metrics_new(const char *node_id, bool gateway, struct metrics **ret);
+/* Tell the node ID when it is known only later; before anything is printed. 0 or -ENOMEM. */
+int metrics_name_node(struct metrics *m, const char *node_id);
 void metrics_free(struct metrics *m);
 
 /* Add @n to counter @id. Any thread, wait-free. NULL @m is fine. */

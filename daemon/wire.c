@@ -225,7 +225,9 @@ static int make_cluster(struct wire *w)
 		.ctx = w,
 	};
 
-	return cluster_new(&o, &w->cluster, w->err, sizeof(w->err));
+	int r = cluster_new(&o, &w->cluster, w->err, sizeof(w->err));
+
+	return r ? r : metrics_name_node(w->metrics, cluster_node_id(w->cluster));
 }
 
 static int make_server(struct wire *w)
@@ -478,6 +480,7 @@ static void settle_process(void)
 	sigaddset(&set, SIGINT);
 	pthread_sigmask(SIG_BLOCK, &set, NULL);
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGHUP, SIG_IGN); /* the terminal it was started from may go */
 	prctl(PR_SET_DUMPABLE, 0);
 }
 
@@ -567,8 +570,8 @@ int wire_run(struct config *cfg)
 		r = serve(w);
 	unmake(w);
 	http_client_exit();
-	log_info("stop", "status=%d", r < 0 ? 1 : 0);
 	r = r < 0 ? (!w->cluster && r == -EINVAL ? 2 : 1) : 0;
+	log_info("stop", "status=%d", r);
 	free(w);
 	return r;
 }
