@@ -103,7 +103,7 @@ int disks_new(struct api_disks **ret);
 void disks_free(struct api_disks *d);
 /* The name of a device in /proc/diskstats. */
 void disk_name(const char *device, char out[64]);
-/* AllDiskStats of what=disk; and with a comma before each, parts of the tracker and what=metrics. */
+/* AllDiskStats of what=disk; with a comma before each, parts of the tracker and what=metrics. */
 void disks_print(struct api *a, struct buf *out);
 void disks_print_tracker(struct api *a, struct buf *out);
 void disks_print_kinds(struct api *a, struct buf *out);

@@ -202,6 +202,13 @@ static void reply(struct http_txn *t, struct walk *w, int err)
 {
 	autobuf struct buf out = BUF_INIT;
 
+	if (err == STORE_OUT) {
+		http_header(t, "Retry-After", "10");
+		http_reply_error(t, 503, "ErrMpathOut",
+				 "listing: a mountpath is out of service: the list would have "
+				 "holes; see pagewire node mountpath");
+		return;
+	}
 	if (err < 0) {
 		http_reply_error(t, 500, NULL, "listing: %s", strerror(-err));
 		return;

@@ -109,7 +109,7 @@ int store_verify(struct store *s, int fd, const struct store_rec *rec);
  *
  * Waits for the commit; when the name is locked, it is done once that lock is free.
  *
- * Return: 0 done, or to be done; -ENOENT when it has been replaced or removed meanwhile; or an errno.
+ * Return: 0 done, or to be done; -ENOENT when it has been replaced or removed; or an errno.
  */
 int store_quarantine(struct store *s, struct store_name n, const struct store_rec *rec);
 

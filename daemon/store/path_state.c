@@ -96,9 +96,21 @@ static int file_read(const char *dir, struct buf *out)
 	return -EUCLEAN;
 }
 
-int path_states_read(const char *dir, struct path_states *ret, const struct errtext *err)
+int path_states_parse(const char *text, size_t len, struct path_states *ret)
 {
 	autojson struct json_object *root = NULL;
+	struct path_states p = {};
+	int r = json_parse(text, len, &root) < 0 ? -EUCLEAN : rows_read(root, &p);
+
+	if (r < 0)
+		path_states_free(&p);
+	else
+		*ret = p;
+	return r;
+}
+
+int path_states_read(const char *dir, struct path_states *ret, const struct errtext *err)
+{
 	autobuf struct buf text = BUF_INIT;
 	struct path_states p = {};
 	int r;
@@ -109,12 +121,9 @@ int path_states_read(const char *dir, struct path_states *ret, const struct errt
 	r = file_read(dir, &text);
 	if (r == -ENOENT)
 		return 0;
-	if (r == 0 && json_parse(text.data, text.len, &root) < 0)
-		r = -EUCLEAN;
 	if (r == 0)
-		r = rows_read(root, &p);
+		r = path_states_parse(text.data, text.len, &p);
 	if (r < 0) {
-		path_states_free(&p);
 		snprintf(err->text, err->size, "%s/" FILE_NAME ": %s; restore or remove it", dir,
 			 r == -EUCLEAN ? "damaged" : strerror(-r));
 		return r;

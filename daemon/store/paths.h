@@ -27,6 +27,8 @@ struct path_states {
 /* Read the file; none is no error. Return: 0; -EUCLEAN with a sentence; or an errno. */
 int path_states_read(const char *dir, struct path_states *ret, const struct errtext *err);
 void path_states_free(struct path_states *p);
+/* The text of the file. Return: 0; -EUCLEAN; -ENOMEM. @ret is written on success only. */
+int path_states_parse(const char *text, size_t len, struct path_states *ret);
 /* Write it anew from the store, durably. Under save. Return: 0 (also without a folder), errno. */
 int path_states_write(struct store *s);
 
