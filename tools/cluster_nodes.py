@@ -7,6 +7,7 @@ import http.client
 import json
 import os
 import random
+import re
 import secrets
 import select
 import signal
@@ -24,6 +25,9 @@ READY_S = 60  # a start that takes longer has failed
 DOUBT_S = 3  # members that run are heard sooner
 STOP_S = 45  # more than the daemon's own limit for draining
 POLL_S = 0.05
+NODES_MAX = 1000  # the ports of each network are so many
+PID_MAX = 1 << 22
+NODE_NAME = re.compile("[gt][1-9][0-9]{0,8}")
 NETS = (("public", "port", 0), ("control", "port_intra_control", 1000),
         ("data", "port_intra_data", 2000))
 # keys this tool writes itself: two clusters would collide, or nodes lose each other
@@ -36,6 +40,23 @@ class Failed(Exception):
 
 class Usage(Exception):
     """The request itself is wrong: exit 2."""
+
+
+class Damaged(Failed):
+    """cluster.json is not what this tool wrote."""
+
+
+@contextlib.contextmanager
+def calm():
+    """Ctrl-C does not break off what is cleaned up here."""
+    before = None
+    with contextlib.suppress(ValueError):  # not in the main thread: none comes here
+        before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        if before is not None:
+            signal.signal(signal.SIGINT, before)
 
 
 # ---- processes
@@ -55,7 +76,7 @@ class Process:
     def __init__(self, pid, config):
         self.pid, self.fd = pid, -1
         with contextlib.suppress(OSError):
-            self.fd = os.pidfd_open(pid)
+            self.fd = os.pidfd_open(pid) if 0 < pid <= PID_MAX else -1
         if self.fd >= 0 and not is_ours(pid, config):
             os.close(self.fd)
             self.fd = -1
@@ -92,15 +113,41 @@ class Cluster:
         try:
             with open(self.file, encoding="utf-8") as f:
                 self.state = json.load(f)
+            check_state(self.state)
         except FileNotFoundError:
             self.state = None
-        except ValueError as e:
-            raise Failed(f"{self.file} is damaged ({e}); remove {self.dir}") from e
+        except (ValueError, RecursionError) as e:
+            self.state = None
+            raise Damaged(f"{self.file} is damaged ({e}); restore it, or remove the cluster: "
+                          f"tools/local-cluster down --purge --dir {self.dir}") from e
         return self
 
     def need(self):
         if not self.state:
+            self.refuse_remains()
             raise Failed(f"no cluster in {self.dir}; start one: tools/local-cluster up")
+
+    def remains(self):
+        """Nodes as their folders show them, for want of a record."""
+        try:
+            names = os.listdir(self.dir)
+        except NotADirectoryError as e:
+            raise Usage(f"--dir {self.dir}: this is no folder") from e
+        except FileNotFoundError:
+            names = []
+        return [{"node": name} for name in sorted(names) if NODE_NAME.fullmatch(name) and
+                os.path.isfile(os.path.join(self.dir, name, "config.json"))]
+
+    def refuse_remains(self):
+        names = [n["node"] for n in self.remains()]
+        if names:
+            raise Failed(f"{self.dir} holds {', '.join(names[:5])}{'...' if names[5:] else ''}, but "
+                         "their cluster.json is missing; restore it, or remove the cluster: "
+                         f"tools/local-cluster down --purge --dir {self.dir}")
+
+    def is_there(self):
+        """Whether the folder is one of ours, be it damaged."""
+        return os.path.lexists(self.file) or bool(self.remains())
 
     def save(self):
         temporary = self.file + ".new"
@@ -111,15 +158,32 @@ class Cluster:
         os.rename(temporary, self.file)
 
     @contextlib.contextmanager
-    def locked(self):
-        """One verb that changes something at a time; others wait here."""
-        os.makedirs(self.dir, exist_ok=True)
-        fd = os.open(os.path.join(self.dir, ".lock"), os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+    def locked(self, damaged=False):
+        """
+        One verb that changes something at a time; others wait here. What it made of a folder
+        goes again when no cluster comes of it. With damaged, a damaged record counts as none.
+        """
+        lock = os.path.join(self.dir, ".lock")
         try:
-            fcntl.flock(fd, fcntl.LOCK_EX)
-            yield self.load()
+            made = not os.path.lexists(self.dir)
+            fd = take_lock(lock)
+        except (FileExistsError, NotADirectoryError) as e:
+            raise Usage(f"--dir {self.dir}: this is no folder") from e
+        try:
+            try:
+                self.load()
+            except Damaged:
+                if not damaged:
+                    raise
+            yield self
         finally:
-            os.close(fd)
+            with calm():
+                if os.path.isdir(self.dir) and not self.is_there():
+                    with contextlib.suppress(OSError):
+                        os.unlink(lock)
+                        if made:
+                            os.rmdir(self.dir)
+                os.close(fd)
 
     @property
     def nodes(self):
@@ -149,7 +213,7 @@ class Cluster:
         pid = 0
         with contextlib.suppress(OSError, ValueError):
             with open(self.path(node, "pid"), encoding="ascii") as f:
-                pid = int(f.read())
+                pid = int(f.read(32))
         return Process(pid, self.path(node, "config.json"))
 
     def last_log(self, node, lines=15):
@@ -224,7 +288,9 @@ class Cluster:
                 if not line:
                     break
             if line:
-                raise Usage(f"--set {pair}: {line}")
+                # the file it names goes away
+                words = re.sub(r"^(pagewired: )?\S*/config\.json(:[0-9]+)?: ", "", line)
+                raise Usage(f"--set {pair}: {words}")
             settings[key] = value
         for node in self.nodes:
             self.write_config(node, settings)
@@ -265,12 +331,21 @@ class Cluster:
         with open(self.path(node, "log"), "ab") as log:
             log.write(f"--- {node['node']} starts\n".encode())
             log.flush()
-            child = subprocess.Popen([os.path.realpath(DAEMON), "--config", config],
-                                     stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                                     cwd=self.dir, env=environment, start_new_session=True)
-        with open(self.path(node, "pid.new"), "w", encoding="ascii") as f:
-            f.write(f"{child.pid}\n")
-        os.rename(self.path(node, "pid.new"), self.path(node, "pid"))
+            try:
+                child = subprocess.Popen([os.path.realpath(DAEMON), "--config", config],
+                                         stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                                         cwd=self.dir, env=environment, start_new_session=True)
+            except OSError as e:
+                raise Failed(f"{DAEMON}: {e.strerror}; build it first: make") from e
+        try:
+            with open(self.path(node, "pid.new"), "w", encoding="ascii") as f:
+                f.write(f"{child.pid}\n")
+            os.rename(self.path(node, "pid.new"), self.path(node, "pid"))
+        except BaseException:
+            with calm():
+                child.kill()
+                child.wait()
+            raise
         return child
 
     def start(self, nodes):
@@ -281,9 +356,10 @@ class Cluster:
                 children[node["node"]] = self.spawn(node)
             self.wait_ready(nodes, children)
         except BaseException:
-            for child in children.values():
-                child.kill()
-                child.wait()
+            with calm():
+                for child in children.values():
+                    child.kill()
+                    child.wait()
             raise
 
     def wait_ready(self, nodes, children):
@@ -308,8 +384,9 @@ class Cluster:
     def stop_at_refusal(self, nodes):
         """A node whose join is not possible asks on for ever; this tool does not wait for that."""
         for node in nodes:
-            said = self.last_log(node, 1)
-            if " cluster.join " in said and "status 501" in said:
+            this_start = self.last_log(node, 50).rpartition(" starts\n")[2].splitlines()
+            said = next((s for s in reversed(this_start) if " cluster.join" in s), "")
+            if " cluster.join " in said and ("status 401" in said or "status 501" in said):
                 raise Failed(f"{node['node']} was refused: {said}")
 
     def waits_for_members(self, nodes, waited):
@@ -352,8 +429,51 @@ class Cluster:
 
 # ---- small helpers
 
-def get(port, path):
-    return call("GET", port, path)
+def take_lock(path):
+    """The locked file; never one that somebody has removed in the meantime."""
+    while True:
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        fd = os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX)
+            with contextlib.suppress(FileNotFoundError):
+                if os.path.samestat(os.fstat(fd), os.stat(path)):
+                    return fd
+        except BaseException:
+            os.close(fd)
+            raise
+        os.close(fd)
+
+
+def is_count(value):
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= 1 << 31
+
+
+def check_state(state):
+    """Raise ValueError where a record is not of the form that Cluster.found() makes."""
+    def want(true, what):
+        if not true:
+            raise ValueError(f"{what}: not as this tool wrote it")
+
+    want(isinstance(state, dict), "the whole")
+    want(is_count(state.get("port")) and 0 < state["port"] <= 65535, "port")
+    want(is_count(state.get("mountpaths")) and state["mountpaths"] > 0, "mountpaths")
+    want(isinstance(state.get("set"), dict), "set")
+    following = state.get("next")
+    want(isinstance(following, dict) and
+         all(is_count(following.get(key)) for key in ("index", "gateway", "target")), "next")
+    nodes = state.get("nodes")
+    want(isinstance(nodes, list) and nodes, "nodes")
+    for n in nodes:
+        want(isinstance(n, dict) and isinstance(n.get("node"), str) and
+             NODE_NAME.fullmatch(n["node"]), "the name of a node")
+        want(n.get("role") in ("gateway", "target"), f"role of {n['node']}")
+        want(is_count(n.get("index")) and n["index"] < 65536, f"index of {n['node']}")
+        want(isinstance(n.get("id"), str) and n["id"].isalnum(), f"id of {n['node']}")
+
+
+def get(port, path, timeout=5):
+    return call("GET", port, path, timeout=timeout)
 
 
 def call(method, port, path, value=None, timeout=5):
