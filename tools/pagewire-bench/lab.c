@@ -20,6 +20,11 @@
 #include "base/cleanup.h"
 
 #define CONGESTION_FILE "/proc/sys/net/ipv4/tcp_congestion_control"
+/* Linux's own limits: many times as much on 16 connections brings all of TCP under pressure. */
+#define RMEM_FILE "/proc/sys/net/ipv4/tcp_rmem"
+#define RMEM "4096 131072 6291456"
+#define WMEM_FILE "/proc/sys/net/ipv4/tcp_wmem"
+#define WMEM "4096 16384 4194304"
 #define ROUND_NS INT64_C(1000000000)
 #define ROUND_QUICK_NS INT64_C(200000000)
 
@@ -63,6 +68,9 @@ static int enter_namespace(struct lab *lab)
 	if (loopback_up() < 0)
 		return bench_error(lab->out, BENCH_FAILED, "cannot bring up lo: %s",
 				   strerror(errno));
+	if (write_text(RMEM_FILE, RMEM) < 0 || write_text(WMEM_FILE, WMEM) < 0)
+		return bench_error(lab->out, BENCH_FAILED, "cannot set %s and %s: %s", RMEM_FILE,
+				   WMEM_FILE, strerror(errno));
 	if (write_text(CONGESTION_FILE, lab->o.congestion) < 0)
 		return bench_error(lab->out, BENCH_FAILED, "congestion control %s: %s",
 				   lab->o.congestion, strerror(errno));

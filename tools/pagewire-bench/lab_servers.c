@@ -223,7 +223,7 @@ static int start_other(struct lab *lab)
 	struct proc_opts o = {.name = "peer", .argv = argv, .in = -1};
 
 	snprintf(root, sizeof(root), "%s/www", lab->dir);
-	snprintf(port, sizeof(port), "%u", LAB_PORT_PEER);
+	snprintf(port, sizeof(port), "%d", LAB_PORT_PEER);
 	setenv("PEER_ROOT", root, 1);
 	setenv("PEER_PORT", port, 1);
 	return proc_start(lab, &lab->peer, &o);

@@ -14,6 +14,7 @@
 
 #define EVENTS 256
 #define STALL_NS (INT64_C(30) * 1000000000) /* no event for so long: the server hangs */
+#define PATIENCE_NS (INT64_C(10) * 1000000000) /* for what a round cannot be without */
 
 /* ---- plans ---- */
 
@@ -69,7 +70,7 @@ struct run {
 	struct load load;
 	struct slot *slots;
 	struct slot **idle; /* those without a request */
-	unsigned int n, n_idle;
+	unsigned int n, n_idle, n_warm; /* n_warm: slots that have had an answer */
 	int64_t began_ns, counted_ns, due_ns;
 	struct load_result *ret;
 };
@@ -79,6 +80,8 @@ static void run_deinit(struct run *r)
 	unsigned int i;
 	size_t k;
 
+	if (!r->load.o)
+		return;
 	for (i = 0; i < r->n; i++)
 		slot_close(&r->slots[i]);
 	if (r->load.cached)
@@ -177,15 +180,28 @@ static int end_counting(struct run *r)
 	return e;
 }
 
+/*
+ * Has everything been used once? The first answer on a connection may wait for its window to
+ * open, up to 200 ms: that is no part of a round.
+ */
+static bool is_warm(const struct run *r, int64_t now)
+{
+	int64_t end = r->began_ns + r->load.o->warm_ns;
+
+	return now >= end && (r->n_warm == r->n || !r->load.o->warm_ns || r->load.o->rate ||
+			      now >= end + PATIENCE_NS);
+}
+
 /* How long to wait for events, at most. */
 static struct timespec wait_limit(const struct run *r, int64_t now)
 {
-	int64_t ns = STALL_NS;
+	int64_t warm = r->began_ns + r->load.o->warm_ns - now;
+	int64_t left = r->counted_ns + r->load.o->limit_ns - now, ns = STALL_NS;
 
-	if (r->load.o->limit_ns)
-		ns = MIN(ns, r->began_ns + r->load.o->warm_ns + r->load.o->limit_ns - now);
 	if (!r->load.counting)
-		ns = MIN(ns, r->began_ns + r->load.o->warm_ns - now);
+		ns = warm > 0 ? warm : PATIENCE_NS;
+	else if (r->load.o->limit_ns)
+		ns = left > 0 ? left : PATIENCE_NS;
 	if (r->load.o->rate && r->n_idle)
 		ns = MIN(ns, r->due_ns - now);
 	ns = MAX(ns, INT64_C(0));
@@ -205,6 +221,8 @@ static int handle_events(struct run *r, const struct epoll_event *ev, int n)
 		if (e < 0)
 			return e;
 		if (s->state == SLOT_IDLE && !was_idle) {
+			r->n_warm += !s->warm;
+			s->warm = true;
 			r->idle[r->n_idle++] = s;
 			/* at once: the next request leaves while others are looked at */
 			e = begin_due(r);
@@ -232,7 +250,7 @@ static int run_all(struct run *r)
 	while (!e) {
 		struct timespec limit;
 
-		if (!r->load.counting && now >= r->began_ns + r->load.o->warm_ns)
+		if (!r->load.counting && is_warm(r, now))
 			e = begin_counting(r);
 		if (!e)
 			e = begin_due(r);
@@ -247,27 +265,39 @@ static int run_all(struct run *r)
 		e = handle_events(r, ev, n);
 		now = mono_ns();
 	}
-	return e ? e : end_counting(r);
+	if (!e)
+		e = end_counting(r);
+	return e || r->load.requests || r->load.bytes ? e : -ETIMEDOUT;
 }
 
-int load_run(const struct load_opts *o, struct load_result *ret, struct buf *why)
+static int run_measured(struct run *r, const struct load_opts *o, struct load_result *ret,
+			struct buf *why)
 {
-	autoclean(run_free) struct run *r = calloc(1, sizeof(*r));
 	autofree struct load_result *res = calloc(1, sizeof(*res));
-	size_t said = why->len;
 	int e;
 
-	if (!r || !res)
+	if (!res)
 		return -ENOMEM;
-	if (o->plan->err || !o->plan->n)
-		return o->plan->err ? o->plan->err : -EINVAL;
 	r->load.epoll = -1;
 	r->ret = res;
 	e = run_init(r, o, why);
 	e = e ? e : run_all(r);
 	if (!e)
 		*ret = *res;
-	else if (why->len == said)
+	return e;
+}
+
+int load_run(const struct load_opts *o, struct load_result *ret, struct buf *why)
+{
+	autoclean(run_free) struct run *r = calloc(1, sizeof(*r));
+	size_t said = why->len;
+	int e = o->plan->err;
+
+	if (!e && !o->plan->n)
+		e = -EINVAL;
+	if (!e)
+		e = r ? run_measured(r, o, ret, why) : -ENOMEM;
+	if (e && why->len == said)
 		buf_fmt(why, "%s at %s: %s", o->plan->method, o->to->host, strerror(-e));
 	return e;
 }

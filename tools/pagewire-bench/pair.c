@@ -70,7 +70,7 @@ static void print(struct lab *lab, const struct pair_case *c, struct column *a, 
 	bench_tenths(out, "peer_per_s", median(b->rate, n));
 	bench_ratio(out, "ours_cpu_us", median(a->cost, n));
 	bench_ratio(out, "peer_cpu_us", median(b->cost, n));
-	if (b->p99[0] > 0) {
+	if (median(a->p99, n) > 0 && median(b->p99, n) > 0) {
 		bench_ratio(out, "p99_ratio", ratio(a->p99, b->p99, n));
 		bench_tenths(out, "ours_p99_us", median(a->p99, n));
 		bench_tenths(out, "peer_p99_us", median(b->p99, n));

@@ -42,9 +42,12 @@ static int watch(struct raw_server *s, struct raw_conn *c, bool out)
 
 static void end(struct raw_conn *c)
 {
-	close(c->fd);
-	close(c->pipe[0]);
-	close(c->pipe[1]);
+	int all[] = {c->fd, c->pipe[0], c->pipe[1]};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(all); i++)
+		if (all[i] >= 0)
+			close(all[i]);
 	free(c);
 }
 
@@ -96,16 +99,22 @@ static int welcome(struct raw_server *s)
 {
 	struct epoll_event ev = {.events = EPOLLIN};
 	struct raw_conn *c = calloc(1, sizeof(*c));
+	int r = 0;
 
 	if (!c)
 		return -ENOMEM;
+	c->pipe[0] = c->pipe[1] = -1;
 	c->fd = accept4(s->listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 	if (c->fd < 0 || pipe2(c->pipe, O_CLOEXEC) < 0)
-		return -errno;
+		r = -errno;
 	fcntl(c->pipe[1], F_SETPIPE_SZ, PIPE_BYTES);
 	c->off = s->size;
 	ev.data.ptr = c;
-	return epoll_ctl(s->epoll, EPOLL_CTL_ADD, c->fd, &ev) < 0 ? -errno : 0;
+	if (!r && epoll_ctl(s->epoll, EPOLL_CTL_ADD, c->fd, &ev) < 0)
+		r = -errno;
+	if (r < 0)
+		end(c);
+	return r;
 }
 
 static int set_up(struct raw_server *s, const struct raw_splice *o)

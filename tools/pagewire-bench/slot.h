@@ -43,6 +43,7 @@ struct slot {
 	bool polls_out;
 	bool held; /* the body waits for 100 or 307 */
 	bool closes; /* the connection ends with this answer */
+	bool warm; /* has had an answer */
 	size_t req;
 	int64_t begun_ns;
 	const char *out; /* the head that is being sent */

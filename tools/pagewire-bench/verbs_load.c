@@ -140,11 +140,12 @@ static int run(struct bench_out *out, const struct load_verb *v, struct plan *p)
 			      .server = v->pid ? &meter : NULL};
 	int r;
 
-	if (!res)
-		return bench_error(out, BENCH_FAILED, "no memory");
-	if (v->pid && meter_add_process(&meter, (pid_t)v->pid) < 0)
-		return bench_error(out, BENCH_FAILED, "--server-pid: no process %" PRIu64, v->pid);
-	r = make_plan(v, p, &why);
+	r = res ? 0 : -ENOMEM;
+	if (!r && v->pid && meter_add_process(&meter, (pid_t)v->pid) < 0) {
+		buf_fmt(&why, "--server-pid: no process %" PRIu64, v->pid);
+		r = -ESRCH;
+	}
+	r = r ? r : make_plan(v, p, &why);
 	r = r ? r : load_run(&o, res, &why);
 	if (r < 0)
 		return bench_error(out, BENCH_FAILED, "%s",
