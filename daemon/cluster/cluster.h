@@ -32,7 +32,7 @@ struct cluster_opts {
 	void (*config_changed)(void *ctx, const struct config *now);
 	/* Whether this node holds objects (of any bucket): for design 9.13. [blocks] */
 	bool (*has_objects)(void *ctx);
-	/* Alerts of this node's other rooms, as state flags; NULL: none. Any thread, never blocks. */
+	/* Alerts of this node's other rooms, as state flags; NULL: none. Never blocks. */
 	uint64_t (*node_flags)(void *ctx);
 	void *ctx;
 };
