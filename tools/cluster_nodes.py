@@ -141,8 +141,9 @@ class Cluster:
     def refuse_remains(self):
         names = [n["node"] for n in self.remains()]
         if names:
-            raise Failed(f"{self.dir} holds {', '.join(names[:5])}{'...' if names[5:] else ''}, but "
-                         "their cluster.json is missing; restore it, or remove the cluster: "
+            some = ", ".join(names[:5]) + (", ..." if names[5:] else "")
+            raise Failed(f"{self.dir} holds {some}, but their cluster.json is missing; restore it, "
+                         "or remove the cluster: "
                          f"tools/local-cluster down --purge --dir {self.dir}")
 
     def is_there(self):
