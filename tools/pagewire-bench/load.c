@@ -214,10 +214,10 @@ static int handle_events(struct run *r, const struct epoll_event *ev, int n)
 
 	for (i = 0; i < n; i++) {
 		uint64_t tag = ev[i].data.u64;
-		struct slot *s = (struct slot *)(uintptr_t)(tag & ~UINT64_C(1));
+		struct slot *s = (struct slot *)(uintptr_t)(tag & ~(uint64_t)(SIDE_NR - 1));
 		bool was_idle = s->state == SLOT_IDLE;
 
-		e = slot_step(s, tag & 1 ? SIDE_FOLLOWED : SIDE_ENDPOINT, ev[i].events);
+		e = slot_step(s, tag % SIDE_NR, ev[i].events);
 		if (e < 0)
 			return e;
 		if (s->state == SLOT_IDLE && !was_idle) {

@@ -13,7 +13,7 @@
 
 #define DROP_MAX (16U << 20) /* bytes dropped by one call */
 
-static int attach(struct slot *s, enum slot_side side, const struct endpoint *to)
+static int attach(struct slot *s, unsigned int side, const struct endpoint *to)
 {
 	struct epoll_event ev = {.events = EPOLLIN, .data.u64 = slot_tag(s, side)};
 	int fd = endpoint_connect(to);
@@ -27,7 +27,7 @@ static int attach(struct slot *s, enum slot_side side, const struct endpoint *to
 	return 0;
 }
 
-static void detach(struct slot *s, enum slot_side side)
+static void detach(struct slot *s, unsigned int side)
 {
 	if (s->fd[side] >= 0)
 		close(s->fd[side]);
@@ -36,14 +36,22 @@ static void detach(struct slot *s, enum slot_side side)
 
 int slot_open(struct slot *s, struct load *l)
 {
-	*s = (struct slot){.l = l, .fd = {-1, -1}};
+	unsigned int i;
+
+	*s = (struct slot){.l = l};
+	for (i = 0; i < SIDE_NR; i++)
+		s->fd[i] = -1;
 	return attach(s, SIDE_ENDPOINT, l->o->to);
 }
 
 void slot_close(struct slot *s)
 {
-	detach(s, SIDE_ENDPOINT);
-	detach(s, SIDE_FOLLOWED);
+	unsigned int i;
+
+	for (i = 0; i < SIDE_NR; i++) {
+		detach(s, i);
+		free(s->to[i]);
+	}
 	buf_free(&s->own);
 	buf_free(&s->early);
 }
@@ -111,27 +119,53 @@ static int send_head(struct slot *s, const char *head, size_t len, bool held)
 	return go_on_sending(s);
 }
 
+static int attach_host(struct slot *s, unsigned int side, const char *url)
+{
+	struct endpoint *to = s->to[side] ? s->to[side] : malloc(sizeof(*to));
+
+	if (!to)
+		return -ENOMEM;
+	s->to[side] = to;
+	return endpoint_parse(url, to);
+}
+
+/* The side that is, or is to be, connected to the host of @url. Return: side or -errno. */
+static int side_of(struct slot *s, const char *url, const char *host, size_t len)
+{
+	unsigned int i, side = 0;
+	int r;
+
+	for (i = 1; i < SIDE_NR; i++) {
+		if (s->to[i] && !strncmp(s->to[i]->host, host, len) && !s->to[i]->host[len])
+			return (int)i;
+		if (!s->to[i] && !side)
+			side = i;
+	}
+	if (!side)
+		side = 1 + s->evict++ % (SIDE_NR - 1);
+	detach(s, side);
+	r = attach_host(s, side, url);
+	return r < 0 ? r : (int)side;
+}
+
 /* To where a 307 led; the connection stays for the next one that leads there. */
 static int follow(struct slot *s, const char *url)
 {
 	const struct plan *p = s->l->o->plan;
-	struct endpoint to;
-	const char *path = strchr(url + MIN(strlen(url), (size_t)7), '/');
+	const char *host = url + MIN(strlen(url), (size_t)7), *path = strchr(host, '/');
 	int r;
 
-	r = endpoint_parse(url, &to);
-	if (r < 0 || !path)
-		return r < 0 ? r : -EPROTO;
-	if (s->fd[SIDE_FOLLOWED] < 0 || strcmp(to.host, s->followed.host) != 0) {
-		detach(s, SIDE_FOLLOWED);
-		s->followed = to;
-		r = attach(s, SIDE_FOLLOWED, &to);
+	r = path ? side_of(s, url, host, (size_t)(path - host)) : -EPROTO;
+	if (r < 0)
+		return r;
+	s->side = (unsigned int)r;
+	if (s->fd[s->side] < 0) {
+		r = attach(s, s->side, s->to[s->side]);
 		if (r < 0)
 			return r;
 	}
-	s->side = SIDE_FOLLOWED;
 	buf_reset(&s->own);
-	buf_fmt(&s->own, "%s %s HTTP/1.1\r\nHost: %s\r\n", p->method, path, to.host);
+	buf_fmt(&s->own, "%s %s HTTP/1.1\r\nHost: %s\r\n", p->method, path, s->to[s->side]->host);
 	if (p->body)
 		buf_fmt(&s->own, "Content-Length: %llu\r\n", (unsigned long long)p->body_len);
 	buf_str(&s->own, "\r\n");
@@ -206,7 +240,6 @@ static int ask_anew(struct slot *s)
 {
 	free(s->l->cached[s->req]);
 	s->l->cached[s->req] = NULL;
-	detach(s, SIDE_FOLLOWED);
 	return slot_begin(s, s->req, s->begun_ns);
 }
 
@@ -281,7 +314,7 @@ static int drop_body(struct slot *s)
 }
 
 /* Nothing is awaited here: either the other side has closed, or it says what nobody asked for. */
-static void look_at_idle(struct slot *s, enum slot_side side)
+static void look_at_idle(struct slot *s, unsigned int side)
 {
 	char c;
 
@@ -289,7 +322,7 @@ static void look_at_idle(struct slot *s, enum slot_side side)
 		detach(s, side);
 }
 
-int slot_step(struct slot *s, enum slot_side side, uint32_t events)
+int slot_step(struct slot *s, unsigned int side, uint32_t events)
 {
 	if (s->state == SLOT_IDLE || side != s->side) {
 		look_at_idle(s, side);

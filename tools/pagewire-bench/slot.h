@@ -15,11 +15,8 @@ enum slot_state {
 	SLOT_NR,
 };
 
-enum slot_side {
-	SIDE_ENDPOINT,
-	SIDE_FOLLOWED, /* where a 307 led */
-	SIDE_NR,
-};
+#define SIDE_ENDPOINT 0
+#define SIDE_NR 8 /* the others: hosts to which a 307 led */
 
 struct load {
 	const struct load_opts *o;
@@ -37,8 +34,8 @@ struct load {
 struct slot {
 	struct load *l;
 	int fd[SIDE_NR]; /* -1: none */
-	struct endpoint followed; /* whom fd[SIDE_FOLLOWED] is connected to */
-	enum slot_side side;
+	struct endpoint *to[SIDE_NR]; /* whom they are connected to; NULL for the endpoint */
+	unsigned int side, evict; /* in use now; to be replaced next when all are taken */
 	enum slot_state state;
 	bool polls_out;
 	bool held; /* the body waits for 100 or 307 */
@@ -54,6 +51,8 @@ struct slot {
 	struct buf early; /* the first bytes of a head that came in parts */
 };
 
+_Static_assert(_Alignof(struct slot) >= SIDE_NR, "slot_tag()");
+
 /* Connect to the endpoint. Return: 0 or a negative errno. */
 int slot_open(struct slot *s, struct load *l);
 /* Close and free what it holds. */
@@ -61,10 +60,10 @@ void slot_close(struct slot *s);
 /* Begin request @req, which was due at @begun_ns. Return: 0 or a negative errno. */
 int slot_begin(struct slot *s, size_t req, int64_t begun_ns);
 /* Go on after an event. Return: 0; -errno. The request is over when the state is SLOT_IDLE. */
-int slot_step(struct slot *s, enum slot_side side, uint32_t events);
+int slot_step(struct slot *s, unsigned int side, uint32_t events);
 
-/* What epoll keeps of a connection: slots are aligned, the lowest bit is free for the side. */
-static inline uint64_t slot_tag(struct slot *s, enum slot_side side)
+/* What epoll keeps of a connection: slots are aligned, the lowest bits are free for the side. */
+static inline uint64_t slot_tag(struct slot *s, unsigned int side)
 {
 	return (uint64_t)(uintptr_t)s | side;
 }

@@ -13,13 +13,14 @@
 #include "options.h"
 
 #define OBJECTS_MAX 1000000
+#define SECONDS_DEFAULT 5
 #define RANGES_MAX 64 /* different ranges of one object */
 
 struct load_verb {
 	const char *name, *method;
-	const char *endpoint, *bucket, *object, *provider;
+	const char *endpoint, *bucket, *object;
 	uint64_t objects, connections, size, range, rate, pid;
-	int64_t limit_ns;
+	int64_t limit_ns; /* 0: until each request was made once */
 	struct endpoint to;
 };
 
@@ -202,11 +203,12 @@ static int run_verb(struct bench_out *out, struct load_verb *v, int argc, char *
 	v->endpoint = default_endpoint();
 	v->object = "bench-";
 	v->connections = 16;
-	v->limit_ns = INT64_C(5) * 1000000000;
 	v->size = 1 << 20;
 	r = parse(out, v, argc, argv);
 	if (r)
 		return r;
+	if (!v->limit_ns && !(put && v->objects))
+		v->limit_ns = SECONDS_DEFAULT * INT64_C(1000000000);
 	if (v->range && strcmp(v->name, "get") != 0)
 		return bench_error(out, BENCH_USAGE, "--range goes with get only");
 	plan_init(&p, v->method, v->to.host);
