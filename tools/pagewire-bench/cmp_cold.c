@@ -130,14 +130,9 @@ static int cold_round(void *arg, struct sample *ret)
 	return r;
 }
 
-static void put_meter(struct meter *m)
-{
-	meter_deinit(m);
-}
-
 static int run(struct lab *lab)
 {
-	autoclean(put_meter) struct meter meter = METER_INIT;
+	autoclean(meter_deinit) struct meter meter = METER_INIT;
 	autoclean(plan_deinit) struct plan plan = {};
 	struct cold_side a = {.beside = true,
 			      .load = {.lab = lab,

@@ -165,14 +165,9 @@ static int list_round(void *arg, struct sample *ret)
 	return r;
 }
 
-static void put_meter(struct meter *m)
-{
-	meter_deinit(m);
-}
-
 static int run_list(struct lab *lab, unsigned int objects)
 {
-	autoclean(put_meter) struct meter ours = METER_INIT, peer = METER_INIT;
+	autoclean(meter_deinit) struct meter ours = METER_INIT, peer = METER_INIT;
 	struct list_side a = {.lab = lab, .server = &ours, .objects = objects, .ours = true},
 			 b = {.lab = lab, .server = &peer, .objects = objects};
 	struct pair_case pc = {

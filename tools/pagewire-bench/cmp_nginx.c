@@ -69,14 +69,9 @@ static int check(struct lab *lab, const struct body_case *c, const struct endpoi
 	return lab_check(lab, e, &ask, off, len);
 }
 
-static void put_meter(struct meter *m)
-{
-	meter_deinit(m);
-}
-
 static int run_pairs(struct lab *lab, const struct body_case *c, struct plan *plans)
 {
-	autoclean(put_meter) struct meter ours = METER_INIT, peer = METER_INIT;
+	autoclean(meter_deinit) struct meter ours = METER_INIT, peer = METER_INIT;
 	struct load_side a = {.lab = lab,
 			      .by_bytes = c->method[0] == 'G' && c->size > 4096,
 			      .cpu = lab->cpu_server,

@@ -17,11 +17,6 @@
 #define THREADS 16
 #define WARM_NS INT64_C(50000000)
 
-static void put_meter(struct meter *m)
-{
-	meter_deinit(m);
-}
-
 /* Names of a round are new: what is overwritten leaves inodes that ext4 skips one by one. */
 static void fill_plan(struct lab *lab, struct plan *p, unsigned int names, uint64_t size)
 {
@@ -79,7 +74,7 @@ static int dd_round(void *arg, struct sample *ret)
 
 static int run_large(struct lab *lab)
 {
-	autoclean(put_meter) struct meter ours = METER_INIT;
+	autoclean(meter_deinit) struct meter ours = METER_INIT;
 	autoclean(plan_deinit) struct plan plan = {};
 	struct load_side a = {.lab = lab,
 			      .by_bytes = true,
@@ -166,7 +161,7 @@ static int target_round(void *arg, struct sample *ret)
 
 static int run_small(struct lab *lab, bool durable, bool straight)
 {
-	autoclean(put_meter) struct meter ours = METER_INIT;
+	autoclean(meter_deinit) struct meter ours = METER_INIT;
 	struct store_side b = {.lab = lab, .durable = durable};
 	struct load_side a = {.lab = lab,
 			      .cpu = lab->cpu_server,

@@ -13,14 +13,9 @@
 #define FORMAT "d64m/%03u"
 #define FIRST "d64m/000"
 
-static void put_meter(struct meter *m)
-{
-	meter_deinit(m);
-}
-
 static int run_get(struct lab *lab)
 {
-	autoclean(put_meter) struct meter ours = METER_INIT, peer = METER_INIT;
+	autoclean(meter_deinit) struct meter ours = METER_INIT, peer = METER_INIT;
 	autoclean(plan_deinit) struct plan plan_a = {}, plan_b = {};
 	struct load_side a = {.lab = lab,
 			      .by_bytes = true,

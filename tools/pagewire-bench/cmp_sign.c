@@ -37,11 +37,6 @@ static int bare_round(void *arg, struct sample *ret)
 	return 0;
 }
 
-static void put_meter(struct meter *m)
-{
-	meter_deinit(m);
-}
-
 static void fill_plan(struct lab *lab, struct plan *p)
 {
 	char path[128];
@@ -56,7 +51,7 @@ static void fill_plan(struct lab *lab, struct plan *p)
 
 static int run_redirects(struct lab *lab, const struct plan *plan)
 {
-	autoclean(put_meter) struct meter ours = METER_INIT;
+	autoclean(meter_deinit) struct meter ours = METER_INIT;
 	struct bare_side b = {.lab = lab, .run = raw_sign};
 	struct load_side a = {.lab = lab,
 			      .cpu = lab->cpu_other,
@@ -95,7 +90,7 @@ static int verify_round(void *arg, struct sample *ret)
 
 static int run_verify(struct lab *lab, const struct plan *plan)
 {
-	autoclean(put_meter) struct meter ours = METER_INIT;
+	autoclean(meter_deinit) struct meter ours = METER_INIT;
 	struct bare_side b = {.lab = lab, .run = raw_verify};
 	struct load_side a = {.lab = lab,
 			      .cpu = lab->cpu_other,

@@ -20,11 +20,6 @@
 
 static const unsigned int connections[] = {1, 16, 128, 1000, 2000};
 
-static void put_meter(struct meter *m)
-{
-	meter_deinit(m);
-}
-
 static void fill_plan(struct lab *lab, struct plan *p, const char *method, unsigned int objects)
 {
 	unsigned int n = MIN(objects, (unsigned int)PLAN_MAX), i;
@@ -48,7 +43,7 @@ struct scale_case {
 
 static int run_case(struct lab *lab, const struct scale_case *c)
 {
-	autoclean(put_meter) struct meter meter = METER_INIT;
+	autoclean(meter_deinit) struct meter meter = METER_INIT;
 	autoclean(plan_deinit) struct plan p = {};
 	autofree struct load_result *res = malloc(sizeof(*res));
 	struct load_opts o = {.plan = &p,
@@ -101,7 +96,7 @@ static int grow_connections(struct lab *lab)
 static int add_objects(struct lab *lab, unsigned int from, unsigned int to)
 {
 	autoclean(plan_deinit) struct plan p = {};
-	autoclean(put_meter) struct meter meter = METER_INIT;
+	autoclean(meter_deinit) struct meter meter = METER_INIT;
 	autofree struct load_result *res = malloc(sizeof(*res));
 	struct load_opts o = {.plan = &p,
 			      .to = &lab->to_gateway,

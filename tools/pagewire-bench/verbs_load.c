@@ -24,11 +24,6 @@ struct load_verb {
 	struct endpoint to;
 };
 
-static void put_meter(struct meter *m)
-{
-	meter_deinit(m);
-}
-
 /* Letters that a path may hold as they are; the rest is encoded. */
 static void encode(struct buf *b, const char *s)
 {
@@ -128,7 +123,7 @@ static void print(struct bench_out *out, const struct load_verb *v, const struct
 
 static int run(struct bench_out *out, const struct load_verb *v, struct plan *p)
 {
-	autoclean(put_meter) struct meter meter = METER_INIT;
+	autoclean(meter_deinit) struct meter meter = METER_INIT;
 	autofree struct load_result *res = malloc(sizeof(*res));
 	autobuf struct buf why = BUF_INIT;
 	struct load_opts o = {.plan = p,
