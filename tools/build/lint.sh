@@ -19,7 +19,7 @@ suppress=(
 	nullPointerRedundantCheck:selftests/unit/* # CU_ASSERT_FATAL ends the test, cppcheck goes on
 	unreadVariable          # cleanup attributes read it at the end of the scope
 	uninitvar:selftests/unit/* # as above: written by a call whose success was asserted
-	memleak                 # of autofree: freed by the cleanup attribute; LeakSanitizer looks too
+	memleak                 # of autofree: freed by the attribute; LeakSanitizer looks too
 	autoVariables:daemon/store/bucket.c # lent to a thread that is waited for
 	autoVariables:daemon/store/mover.c # as above
 	resourceLeak            # of autofile and the like: closed by the cleanup attribute
