@@ -31,10 +31,12 @@ static void change_end(struct change *c, int err)
 {
 	struct store *s = c->s;
 
-	c->done(c->arg, err, err < 0 ? NULL : &c->rec);
-	blob_end(&c->blob);
 	if (c->admitted)
 		commit_discharge(c->admitted->com);
+	c->done(c->arg, err, err < 0 ? NULL : &c->rec);
+	blob_end(&c->blob);
+	if (c->mp)
+		mpath_suspect(c->mp, err);
 	mpath_drop(c->admitted);
 	mpath_drop(c->mp);
 	free(c->pairs);

@@ -32,8 +32,6 @@ static void put_free(struct store_put *p)
 {
 	struct store *s = p->mp->s;
 
-	if (p->admitted)
-		commit_discharge(p->mp->com);
 	blob_end(&p->blob);
 	cksum_free(p->sum);
 	cksum_free(p->want_sum);
@@ -46,7 +44,10 @@ static void put_free(struct store_put *p)
 
 void put_end(struct store_put *p, int err)
 {
+	mpath_suspect(p->mp, err);
 	blob_end(&p->blob);
+	if (p->admitted)
+		commit_discharge(p->mp->com); /* before the answer: the next may come at once */
 	p->done(p->arg, err, err < 0 ? NULL : &p->rec);
 	put_free(p);
 }
@@ -137,6 +138,7 @@ int store_put_begin(struct store *s, const struct store_bck *b, const char *name
 	if (r == 0)
 		r = preallocate(p);
 	if (r < 0) {
+		mpath_suspect(p->mp, r);
 		put_free(p);
 		return r;
 	}
@@ -162,8 +164,10 @@ int store_put_write(struct store_put *p, const void *data, size_t n)
 		size_t step = MIN(n, (size_t)STORE_IO_STEP); /* hashed while it is in the cache */
 		int r = blob_write(p->blob.fd, at, step, p->size);
 
-		if (r < 0)
+		if (r < 0) {
+			mpath_suspect(p->mp, r);
 			return r;
+		}
 		sums_update(p, at, step);
 		p->size += step;
 		at += step;
@@ -300,7 +304,7 @@ static int put_look(struct store_put *p, bool *existed)
 	int r;
 
 	/* under the lock of the key: else an older version elsewhere could be taken for newer */
-	if (!mpath_ok(p->mp))
+	if (!mpath_writable(p->mp))
 		return STORE_OUT;
 	r = index_get(p->mp->ix, &p->hold.key, &p->old);
 	*existed = r == 0;
