@@ -7,12 +7,11 @@
 
 #include "base/buf.h"
 #include "base/cleanup.h"
+#include "base/version.h"
 #include "config.h"
 #include "store/rebuild.h"
 #include "store/store.h"
 #include "wire.h"
-
-#define PAGEWIRE_VERSION "0.1"
 
 enum verb {
 	VERB_RUN,

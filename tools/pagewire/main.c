@@ -4,9 +4,8 @@
 #include <signal.h>
 #include <string.h>
 
+#include "base/version.h"
 #include "cmd.h"
-
-#define PAGEWIRE_VERSION "0.1"
 
 const struct cmd_noun cmd_nouns[] = {
 	{"bucket", "make, list, change and remove buckets", bucket_verbs},
