@@ -237,7 +237,10 @@ static bool is_over(const struct run *r, int64_t now)
 {
 	if (plan_used_up(r))
 		return r->n_idle == r->n;
-	return r->load.o->limit_ns && now >= r->began_ns + r->load.o->warm_ns + r->load.o->limit_ns;
+	if (!r->load.o->limit_ns || !r->load.counting)
+		return false;
+	now -= r->counted_ns + r->load.o->limit_ns;
+	return now >= 0 && (r->load.requests || r->load.bytes || now >= PATIENCE_NS);
 }
 
 static int run_all(struct run *r)
@@ -267,7 +270,12 @@ static int run_all(struct run *r)
 	}
 	if (!e)
 		e = end_counting(r);
-	return e || r->load.requests || r->load.bytes ? e : -ETIMEDOUT;
+	if (!e && !r->load.requests && !r->load.bytes) {
+		buf_fmt(r->load.why, "%s at %s: not a byte in %lld ms", r->load.o->plan->method,
+			r->load.o->to->host, (long long)r->ret->wall_ns / 1000000);
+		e = -ETIMEDOUT;
+	}
+	return e;
 }
 
 static int run_measured(struct run *r, const struct load_opts *o, struct load_result *ret,
