@@ -3,7 +3,7 @@
 #include "api/impl.h"
 #include "store/admin.h"
 
-static void print_state(struct api *a, const char *key, const char *const states[2],
+static void print_state(struct api *a, const char *key, const char *const states[3],
 			struct buf *out)
 {
 	struct store_path p;
@@ -12,7 +12,8 @@ static void print_state(struct api *a, const char *key, const char *const states
 	buf_fmt(out, "\"%s\":[", key);
 	for (i = 0; i < store_paths(a->store); i++) {
 		if (store_path_info(a->store, i, &p) < 0 ||
-		    (strcmp(p.state, states[0]) && strcmp(p.state, states[1])))
+		    (strcmp(p.state, states[0]) && strcmp(p.state, states[1]) &&
+		     strcmp(p.state, states[2])))
 			continue;
 		if (n++)
 			buf_char(out, ',');
@@ -23,7 +24,8 @@ static void print_state(struct api *a, const char *key, const char *const states
 
 void mountpaths_print(struct api *a, struct buf *out)
 {
-	static const char *const up[2] = {"available", ""}, *const down[2] = {"disabled", "failed"};
+	static const char *const up[3] = {"available", "", ""};
+	static const char *const down[3] = {"disabled", "failed", "read-only"};
 
 	buf_char(out, '{');
 	print_state(a, "available", up, out);

@@ -65,7 +65,8 @@ static void print_paths(struct api *a, struct capacity *c, struct buf *out)
 	}
 	buf_fmt(out, "\"mountpaths\":%s", a->store ? "{" : "null");
 	for (i = 0; i < n; i++) {
-		if (store_path_info(a->store, i, &p) == 0 && !strcmp(p.state, "failed"))
+		if (store_path_info(a->store, i, &p) == 0 &&
+		    (!strcmp(p.state, "failed") || !strcmp(p.state, "read-only")))
 			bad = p.path;
 		if (store_space(a->store, i, s) < 0)
 			continue;
@@ -78,7 +79,7 @@ static void print_paths(struct api *a, struct capacity *c, struct buf *out)
 		buf_char(out, '}');
 	buf_str(out, ",\"cs_err\":");
 	if (bad)
-		snprintf(s->path, sizeof(s->path), "mountpath %.3900s has failed", bad);
+		snprintf(s->path, sizeof(s->path), "mountpath %.3900s has an I/O error", bad);
 	buf_json_str(out, bad ? s->path : "");
 }
 

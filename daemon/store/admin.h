@@ -15,7 +15,7 @@
 
 struct store_path {
 	const char *path; /* lives as long as the store */
-	const char *state; /* "available", "disabled", "failed", "detached" */
+	const char *state; /* "available", "read-only", "disabled", "failed", "detached" */
 	char reason[192]; /* why it is not available */
 	int64_t since_ns; /* wall clock of the last change; 0: since the start */
 	bool attached; /* at run time: not of the configuration */

@@ -13,7 +13,9 @@ uint64_t store_alerts(struct store *s)
 			continue;
 		flags |= p.full ? STORE_ALERT_SPACE : 0;
 		flags |= p.low ? STORE_ALERT_LOW : 0;
-		flags |= p.corrupt || !strcmp(p.state, "failed") ? STORE_ALERT_DISK : 0;
+		flags |= p.corrupt || !strcmp(p.state, "failed") || !strcmp(p.state, "read-only")
+				 ? STORE_ALERT_DISK
+				 : 0;
 	}
 	return flags;
 }
@@ -42,6 +44,8 @@ void store_alerts_print(struct store *s, struct buf *out)
 			continue;
 		if (!strcmp(p.state, "failed"))
 			say(out, p.path, "has failed", p.reason);
+		if (!strcmp(p.state, "read-only"))
+			say(out, p.path, "can not be written", p.reason);
 		if (!strcmp(p.state, "disabled"))
 			say(out, p.path, "is disabled", "its objects are not served");
 		if (p.full)

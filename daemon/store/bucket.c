@@ -56,8 +56,10 @@ int store_bucket_destroy(struct store *s, uint64_t bid)
 	for (i = 0; i < store_paths(s); i++) {
 		struct mpath *mp = store_hold_path(s, i);
 
-		if (!mp)
+		if (!mp || !mpath_writable(mp)) {
+			mpath_drop(mp);
 			continue; /* asked for again when it is back */
+		}
 		do {
 			n = destroy_slice(mp, bid);
 		} while (n > 0);

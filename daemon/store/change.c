@@ -150,7 +150,7 @@ static int delete_older(struct change *c)
 			return e == -ENOENT ? 0 : e;
 		op.old_blob = e == 0 ? rec.blob : NULL;
 		op.old_flags = e == 0 ? rec.flags : 0;
-		r = commit_wait(mp, &op);
+		r = mpath_writable(mp) ? commit_wait(mp, &op) : STORE_OUT;
 		mpath_drop(mp);
 		if (r < 0 && r != -ENOENT)
 			return r;
@@ -165,7 +165,7 @@ static int delete_locked(struct change *c)
 	if (r < 0 && r != -EUCLEAN)
 		return r;
 	/* an owner that is out has a version of its own, which would come back with it */
-	if (!mpath_ok(store_owner(c->s, c->digest)))
+	if (!mpath_ok(store_owner(c->s, c->digest)) || !mpath_writable(c->mp))
 		return STORE_OUT;
 	if (c->only_seq && (r < 0 || c->rec.seq != c->only_seq))
 		return -ENOENT;
@@ -246,6 +246,8 @@ static int custom_locked(struct change *c)
 
 	if (r < 0)
 		return r == -EUCLEAN ? -EIO : r;
+	if (!mpath_writable(c->mp))
+		return STORE_OUT;
 	c->rec = c->old;
 	c->rec.path = c->mp->idx;
 	c->rec.seq = store_next_seq(c->s, c->old.seq);

@@ -25,10 +25,14 @@ struct mover;
 struct scrub;
 struct quarantine;
 
-/* Out of service: disabled by an operator, failed by an error. Detached: forgotten. */
+/*
+ * Out of service: disabled by an operator, failed by an error. Read-only: nothing can be written,
+ * what is there is served. Detached: forgotten.
+ */
 enum mpath_state {
 	MPATH_NONE, /* the slot is free */
 	MPATH_AVAILABLE,
+	MPATH_READONLY,
 	MPATH_DISABLED,
 	MPATH_FAILED,
 	MPATH_DETACHED,
@@ -48,6 +52,8 @@ struct mpath {
 	atomic_bool full, low; /* of room, against the limits: space.c */
 	atomic_int_fast64_t left; /* bytes, as known last; what is on its way taken off */
 	atomic_int_fast64_t looked_ns; /* when; monotonic */
+	atomic_bool suspect; /* an operation on it has failed: the watch tries it */
+	unsigned int bad_tries; /* the watch's: in a row */
 	char reason[192]; /* why it is out; under the store's lock */
 	int64_t since_ns; /* wall clock of the last change of state; the same */
 	char uuid[INDEX_UUID_MAX]; /* of its format file; "" before the first use */
@@ -147,6 +153,8 @@ int store_find_other(struct store *s, const struct mpath *but, const struct objk
 		     struct store_rec *rec, struct mpath **ret);
 /* Are all in service? */
 bool store_whole(struct store *s);
+/* And writable? */
+bool store_sound(struct store *s);
 /* Note that @mp holds a name that is not its own, lastingly. Return: 0 or an errno. */
 int mpath_note_stray(struct mpath *mp);
 /* Count again what makes the store uneven; under set_lock for writing, or before any thread. */
@@ -201,6 +209,10 @@ int mpath_reap(struct mpath *mp);
 void mpath_fail(struct mpath *mp, int err, const char *where);
 /* May it be used? NULL may not. Any thread. */
 bool mpath_ok(const struct mpath *mp);
+/* And be written? */
+bool mpath_writable(const struct mpath *mp);
+/* An operation ended with @err (0 is fine): if that can be the disk's, have it tried. Any thread. */
+void mpath_suspect(struct mpath *mp, int err);
 
 /* One operation of the committer, waited for. Return: its error, or a RANGE's count. */
 int commit_wait(struct mpath *mp, struct commit_op *op);

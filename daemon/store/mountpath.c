@@ -358,8 +358,11 @@ void mpath_fail(struct mpath *mp, int err, const char *where)
 {
 	int was = MPATH_AVAILABLE;
 
-	if (!atomic_compare_exchange_strong(&mp->state, &was, MPATH_FAILED))
-		return;
+	if (!atomic_compare_exchange_strong(&mp->state, &was, MPATH_FAILED)) {
+		was = MPATH_READONLY;
+		if (!atomic_compare_exchange_strong(&mp->state, &was, MPATH_FAILED))
+			return;
+	}
 	atomic_store(&mp->s->uneven, true);
 	pthread_mutex_lock(&mp->s->lock);
 	snprintf(mp->reason, sizeof(mp->reason), "%s: %s", where, strerror(err < 0 ? -err : err));
@@ -392,7 +395,29 @@ int mpath_probe(struct mpath *mp)
 
 bool mpath_ok(const struct mpath *mp)
 {
+	int state = mp ? atomic_load(&mp->state) : MPATH_NONE;
+
+	return state == MPATH_AVAILABLE || state == MPATH_READONLY;
+}
+
+bool mpath_writable(const struct mpath *mp)
+{
 	return mp && atomic_load(&mp->state) == MPATH_AVAILABLE;
+}
+
+void mpath_suspect(struct mpath *mp, int err)
+{
+	switch (err) {
+	case -EIO:
+	case -EROFS:
+	case -ENXIO:
+	case -EUCLEAN: /* of a file system */
+	case -ESHUTDOWN:
+		atomic_store(&mp->suspect, true);
+		break;
+	default:
+		break;
+	}
 }
 
 void mpath_close(struct mpath *mp)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The mover brings strays home: what was put elsewhere while its mountpath was out, and what has
- * another owner since a mountpath was attached. It works while all mountpaths are in service.
+ * another owner since a mountpath was attached. It works while all mountpaths can be written.
  *
  * An object is copied, its checksum compared, and is durable at home before it goes where it was.
  * Who looks for it meanwhile finds one or both; lists wait for the removal.
@@ -174,7 +174,7 @@ static void move_one(struct mover *m, struct mpath *from, struct mpath *to, cons
 	int r;
 
 	keylock_wait(m->s->locks, &hold);
-	r = mpath_ok(from) ? move_locked(m, from, to, k) : STORE_OUT;
+	r = mpath_writable(from) && mpath_writable(to) ? move_locked(m, from, to, k) : STORE_OUT;
 	keylock_release(m->s->locks, &hold);
 	if (r < 0) {
 		if (!m->left++)
@@ -323,7 +323,7 @@ static void run(struct mover *m, struct mpath *mp)
 	log_info("mountpath.moved", "path=%s objects=%llu left=%llu err=\"%s\"", mp->path,
 		 (unsigned long long)m->moved, (unsigned long long)m->left,
 		 r < 0 ? strerror(-r) : "");
-	if (r == 0 && !m->left && store_whole(m->s))
+	if (r == 0 && !m->left && store_sound(m->s))
 		clear_strays(mp, seen);
 	atomic_store(&m->busy, false);
 }
@@ -336,7 +336,7 @@ static bool run_all(struct mover *m)
 	bool more = false;
 	size_t i;
 
-	for (i = 0; i < store_paths(m->s) && store_whole(m->s) && !ends(m); i++) {
+	for (i = 0; i < store_paths(m->s) && store_sound(m->s) && !ends(m); i++) {
 		struct mpath *mp = store_hold_path(m->s, i);
 
 		if (mp && atomic_load(&mp->strays)) {

@@ -348,24 +348,7 @@ static int disable(struct mpath *mp, const struct errtext *err)
 	return save(mp->s, err);
 }
 
-static int enable(struct mpath *mp, const struct errtext *err)
-{
-	int r;
-
-	if (mpath_ok(mp))
-		return 0;
-	if (!settle_wait(mp))
-		return mpath_ok(mp) ? 0
-				    : refuse(err, -EBUSY, "mountpath %s is still in use; try again",
-					     mp->path);
-	r = mpath_start(mp, err);
-	if (r < 0 && atomic_load(&mp->state) == MPATH_FAILED)
-		set_reason(mp, err->text);
-	return r < 0 ? r : save(mp->s, err);
-}
-
-/* Write a file, read it back. Return: 0 or an errno. */
-static int try_file(struct mpath *mp)
+int mpath_try(struct mpath *mp)
 {
 	char data[4096], back[sizeof(data)];
 	autofd fd = openat(mp->blob_fd, "tmp/check", O_CREAT | O_TRUNC | O_RDWR | O_CLOEXEC, 0600);
@@ -385,6 +368,38 @@ static int try_file(struct mpath *mp)
 	return r;
 }
 
+bool mpath_broken(int err)
+{
+	return err < 0 && err != -ENOSPC && err != -EDQUOT && err != -ENOMEM && err != -EMFILE &&
+	       err != -ENFILE;
+}
+
+void mpath_set_readonly(struct mpath *mp, int err)
+{
+	int was = err ? MPATH_AVAILABLE : MPATH_READONLY;
+	struct store *s = mp->s;
+	bool done;
+
+	if (atomic_load(&mp->state) != was)
+		return;
+	pthread_rwlock_wrlock(&s->set_lock);
+	done = atomic_compare_exchange_strong(&mp->state, &was,
+					      err ? MPATH_READONLY : MPATH_AVAILABLE);
+	store_recount(s);
+	pthread_rwlock_unlock(&s->set_lock);
+	if (!done)
+		return;
+	set_reason(mp, err ? strerror(-err) : "");
+	if (err)
+		log_error("mountpath.readonly",
+			  "path=%s err=\"%s\" fix=\"mend the disk; it is tried "
+			  "each second\"",
+			  mp->path, strerror(-err));
+	else
+		log_info("mountpath.writable", "path=%s", mp->path);
+	mover_kick(s->mover);
+}
+
 static int check(struct mpath *mp, const struct errtext *err)
 {
 	int r;
@@ -393,12 +408,32 @@ static int check(struct mpath *mp, const struct errtext *err)
 		return refuse(err, -EBUSY, "mountpath %s is not in service; enable it", mp->path);
 	mpath_hold(mp);
 	r = mpath_probe(mp);
-	if (r == 0)
-		r = try_file(mp);
-	if (r < 0 && r != -ENOSPC && r != -EDQUOT)
+	if (r < 0 && r != -EROFS)
 		mpath_fail(mp, r, "check");
+	if (r == 0)
+		r = mpath_try(mp);
+	if (r == 0 || mpath_broken(r))
+		mpath_set_readonly(mp, r);
 	mpath_drop(mp);
 	return r < 0 ? refuse(err, r, "mountpath %s: check: %s", mp->path, strerror(-r)) : 0;
+}
+
+static int enable(struct mpath *mp, const struct errtext *err)
+{
+	int r;
+
+	if (mpath_writable(mp))
+		return 0;
+	if (mpath_ok(mp))
+		return check(mp, err);
+	if (!settle_wait(mp))
+		return mpath_ok(mp) ? 0
+				    : refuse(err, -EBUSY, "mountpath %s is still in use; try again",
+					     mp->path);
+	r = mpath_start(mp, err);
+	if (r < 0 && atomic_load(&mp->state) == MPATH_FAILED)
+		set_reason(mp, err->text);
+	return r < 0 ? r : save(mp->s, err);
 }
 
 static int rescan(struct mpath *mp, const struct errtext *err)
@@ -463,9 +498,8 @@ int store_path_change(struct store *s, enum store_path_op op, const char *path, 
 int store_path_info(struct store *s, size_t i, struct store_path *ret)
 {
 	static const char *const words[MPATH_STATE_NR] = {
-		[MPATH_AVAILABLE] = "available",
-		[MPATH_DISABLED] = "disabled",
-		[MPATH_FAILED] = "failed",
+		[MPATH_AVAILABLE] = "available", [MPATH_READONLY] = "read-only",
+		[MPATH_DISABLED] = "disabled",	 [MPATH_FAILED] = "failed",
 		[MPATH_DETACHED] = "detached",
 	};
 	struct store_path p = {};
@@ -480,7 +514,7 @@ int store_path_info(struct store *s, size_t i, struct store_path *ret)
 	p.path = mp->path;
 	p.state = words[state];
 	p.attached = mp->attached;
-	p.closing = state != MPATH_AVAILABLE && atomic_load(&mp->users);
+	p.closing = state != MPATH_AVAILABLE && state != MPATH_READONLY && atomic_load(&mp->users);
 	p.strays = atomic_load(&mp->strays);
 	p.full = state == MPATH_AVAILABLE && atomic_load(&mp->full);
 	p.low = state == MPATH_AVAILABLE && atomic_load(&mp->low);

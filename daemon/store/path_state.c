@@ -140,10 +140,11 @@ void path_states_free(struct path_states *p)
 
 /* ---- writing ---- */
 
-/* A failed one is tried again at the next start. */
+/* A failed or read-only one is tried again at the next start. */
 static const char *word_kept(int state)
 {
-	return state == MPATH_FAILED ? words[MPATH_AVAILABLE] : words[state];
+	return state == MPATH_FAILED || state == MPATH_READONLY ? words[MPATH_AVAILABLE]
+								: words[state];
 }
 
 static void print(struct store *s, struct buf *out)

@@ -36,6 +36,12 @@ int path_states_write(struct store *s);
 
 /* Open the mountpaths of the options and of the state file. Return: as store_open(). */
 int store_open_paths(struct store *s, const struct store_opts *o, const struct errtext *err);
+/* Write a file, read it back, remove it. Return: 0 or an errno. */
+int mpath_try(struct mpath *mp);
+/* Is that error of a try one of the disk? */
+bool mpath_broken(int err);
+/* It can not be written (@err), or can be again (0): unless it is out of service. Any thread. */
+void mpath_set_readonly(struct mpath *mp, int err);
 /* Look at the room of a mountpath that is held. */
 void space_look(struct mpath *mp);
 /* May @bytes more (-1: unknown) be written? Return: 0; -ENOSPC. */

@@ -91,6 +91,18 @@ bool store_whole(struct store *s)
 	return whole;
 }
 
+bool store_sound(struct store *s)
+{
+	bool sound = true;
+	size_t i;
+
+	pthread_rwlock_rdlock(&s->set_lock);
+	for (i = 0; i < s->set.n; i++)
+		sound &= mpath_writable(&s->paths[s->set.slot[i]]);
+	pthread_rwlock_unlock(&s->set_lock);
+	return sound;
+}
+
 void store_recount(struct store *s)
 {
 	size_t i, n = atomic_load(&s->n_paths);
@@ -110,7 +122,9 @@ void store_recount(struct store *s)
 	atomic_store(&s->uneven, uneven);
 	/* what has changed meanwhile without the lock has set it before, or is seen here */
 	for (i = 0; i < n; i++) {
-		if (atomic_load(&s->paths[i].state) == MPATH_FAILED ||
+		int state = atomic_load(&s->paths[i].state);
+
+		if (state == MPATH_FAILED || state == MPATH_READONLY ||
 		    atomic_load(&s->paths[i].strays))
 			atomic_store(&s->uneven, true);
 	}
@@ -175,6 +189,7 @@ int store_place(struct store *s, uint64_t digest, struct mpath **ret)
 {
 	struct mpath *mp = NULL;
 	struct places p;
+	size_t i;
 
 	pthread_rwlock_rdlock(&s->set_lock);
 	if (!atomic_load(&s->uneven)) {
@@ -185,7 +200,9 @@ int store_place(struct store *s, uint64_t digest, struct mpath **ret)
 	pthread_rwlock_unlock(&s->set_lock);
 	if (!mp) {
 		take_all(s, digest, &p);
-		mp = p.n ? p.mp[0] : NULL;
+		for (i = 0; i < p.n && !mpath_writable(p.mp[i]); i++)
+			;
+		mp = i < p.n ? p.mp[i] : NULL;
 		if (mp)
 			mpath_hold(mp);
 		drop_all(&p);

@@ -254,7 +254,7 @@ static void put_committed(struct commit_op *op)
 {
 	struct store_put *p = container_of(op, struct store_put, op);
 
-	if (op->err == 0 && p->stale) {
+	if (op->err == 0 && mpath_writable(p->stale)) {
 		p->op = (struct commit_op){.kind = COMMIT_DELETE,
 					   .key = p->hold.key,
 					   .old_blob = p->old.blob,

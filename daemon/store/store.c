@@ -113,11 +113,11 @@ static int opts_take(struct store *s, const struct store_opts *o)
 
 static int threads_start(struct store *s)
 {
-	int r = watch_new(s, &s->watch);
+	int r = mover_new(s, &s->mover);
 
 	if (r == 0)
-		r = mover_new(s, &s->mover);
-	return r ? r : scrub_new(s, &s->scrub);
+		r = scrub_new(s, &s->scrub);
+	return r ? r : watch_new(s, &s->watch); /* last: it uses the others */
 }
 
 int store_open(const struct store_opts *opts, struct store **ret, char *err, size_t err_size)
@@ -159,9 +159,9 @@ void store_close(struct store *s)
 
 	if (!s)
 		return;
+	watch_free(s->watch);
 	scrub_free(s->scrub);
 	mover_free(s->mover);
-	watch_free(s->watch);
 	pthread_mutex_lock(&s->lock);
 	while (s->inflight)
 		pthread_cond_wait(&s->idle, &s->lock);

@@ -12,6 +12,7 @@
 #include "store/paths.h"
 
 #define PERIOD_NS INT64_C(1000000000)
+#define TRIES 3 /* that fail before a mountpath is read-only */
 
 struct watch {
 	struct store *s;
@@ -21,17 +22,42 @@ struct watch {
 	bool ending;
 };
 
+/* It was suspect, or is read-only: can it be written? One bad try alone says nothing yet. */
+static void try_writing(struct mpath *mp)
+{
+	int r = mpath_try(mp);
+
+	if (r == 0 || !mpath_broken(r)) {
+		mp->bad_tries = 0;
+		mpath_set_readonly(mp, 0);
+	} else if (++mp->bad_tries >= TRIES || r == -EROFS) {
+		mpath_set_readonly(mp, r);
+	} else {
+		atomic_store(&mp->suspect, true);
+	}
+}
+
+static void look_at(struct mpath *mp)
+{
+	int r = mpath_probe(mp);
+
+	if (r == -EROFS) {
+		mpath_set_readonly(mp, r);
+	} else if (r < 0) {
+		mpath_fail(mp, r, "folder");
+	} else {
+		space_look(mp);
+		if (atomic_exchange(&mp->suspect, false) || !mpath_writable(mp))
+			try_writing(mp);
+	}
+}
+
 static void look(struct store *s, size_t i)
 {
 	struct mpath *mp = store_hold_path(s, i);
-	int r;
 
 	if (mp) {
-		r = mpath_probe(mp);
-		if (r < 0)
-			mpath_fail(mp, r, "folder");
-		else
-			space_look(mp);
+		look_at(mp);
 		mpath_drop(mp);
 		return;
 	}

@@ -282,7 +282,7 @@ def tmpfs(path, size):
 def _(c):
     t2, small = target(c, "t2")["id"], mountpath(c, "t2", 8)
     create_bucket(c.port, "small")
-    with tmpfs(small, "64m"):
+    with tmpfs(small, "32m"):
         cli(c, "node", "mountpath", t2, "attach", small)
         settled(c, t2)
         kept, refused = {}, []

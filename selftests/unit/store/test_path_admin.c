@@ -371,6 +371,66 @@ static void test_lost(void)
 	fix_close(&f);
 }
 
+static void wait_state(struct fix *f, const char *want)
+{
+	int64_t end = mono_ns() + INT64_C(15) * 1000000000;
+	struct timespec step = {0, 5000000};
+	struct store_path p;
+
+	while (strcmp(state(f, 0, &p), want) && mono_ns() < end)
+		nanosleep(&step, NULL);
+	ASSERT_STR(p.state, want);
+}
+
+/* What can not be written is read; new versions go elsewhere until it can be written again. */
+static void test_readonly(void)
+{
+	autobuf struct buf text = BUF_INIT;
+	struct fix f = {};
+	char tmp[100];
+	int i, n;
+
+	begin(&f, 2);
+	put_all(&f, "one");
+	mpath_suspect(&f.s->paths[0], -ENOSPC); /* is no error of the disk */
+	ASSERT_TRUE(!atomic_load(&f.s->paths[0].suspect));
+	snprintf(tmp, sizeof(tmp), "%s/blob/tmp", f.path[0]);
+	ASSERT_EQ(rmdir(tmp), 0);
+	ASSERT_EQ(close(open(tmp, O_CREAT | O_WRONLY, 0600)), 0); /* the try fails on it */
+	mpath_suspect(&f.s->paths[0], -EIO);
+	wait_state(&f, "read-only");
+	ASSERT_EQ(store_alerts(f.s), STORE_ALERT_DISK);
+	store_alerts_print(f.s, &text);
+	ASSERT_TRUE(strstr(buf_cstr(&text), "can not be written: Not a directory") != NULL);
+	for (i = 0; i < NAMES; i++)
+		ASSERT_CONTENT(&f, name_of(i), "one");
+	ASSERT_EQ(list(&f, &n), 0);
+	ASSERT_EQ(n, NAMES);
+	for (i = 0; i < NAMES; i += 2) {
+		ASSERT_EQ(fix_put(&f, name_of(i), "two"), 0);
+		ASSERT_EQ(where(&f, i) & 2U, 2U);
+		ASSERT_EQ(fix_delete(&f, name_of(i)), owner(&f, i) == 0 ? STORE_OUT : 0);
+		ASSERT_EQ(fix_put(&f, name_of(i), "two"), 0);
+	}
+	for (i = 1; i < NAMES; i += 2) {
+		if (owner(&f, i) == 0)
+			ASSERT_EQ(fix_delete(&f, name_of(i)), STORE_OUT);
+	}
+	ASSERT_EQ(list(&f, &n), 0);
+	ASSERT_EQ(n, NAMES);
+	ASSERT_EQ(change(&f, STORE_PATH_ENABLE, 0), -ENOTDIR);
+	ASSERT_EQ(unlink(tmp), 0);
+	ASSERT_EQ(mkdir(tmp, 0700), 0);
+	wait_state(&f, "available");
+	settle(&f);
+	for (i = 0; i < NAMES; i++) {
+		ASSERT_CONTENT(&f, name_of(i), i % 2 ? "one" : "two");
+		ASSERT_EQ(where(&f, i), 1U << owner(&f, i));
+	}
+	ASSERT_EQ(fix_files(&f, "blob"), NAMES);
+	fix_close(&f);
+}
+
 static void test_wrong(void)
 {
 	static const char *const bad[] = {"",	    "relative", "/",	 "/a/", "/a//b",
@@ -403,4 +463,5 @@ static void test_wrong(void)
 UNIT_MAIN("store/path_admin", {"out and back", test_out_and_back}, {"strays", test_strays},
 	  {"strays out", test_stray_out}, {"delete both", test_delete_both},
 	  {"overwrite a stray", test_overwrite_stray}, {"attach and detach", test_attach_detach},
-	  {"restart", test_restart}, {"lost", test_lost}, {"wrong use", test_wrong})
+	  {"restart", test_restart}, {"lost", test_lost}, {"read-only", test_readonly},
+	  {"wrong use", test_wrong})
