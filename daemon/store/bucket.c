@@ -16,22 +16,27 @@
 
 /* ---- destroy ---- */
 
+struct waited {
+	struct commit_op op;
+	sem_t done;
+};
+
 static void waited_done(struct commit_op *op)
 {
-	sem_post(op->done_arg);
+	sem_post(&container_of(op, struct waited, op)->done);
 }
 
 int commit_wait(struct mpath *mp, struct commit_op *op)
 {
-	sem_t done;
+	struct waited w = {.op = *op};
 
-	sem_init(&done, 0, 0);
-	op->done = waited_done;
-	op->done_arg = &done;
-	commit_submit(mp->com, op);
-	while (sem_wait(&done) < 0)
+	sem_init(&w.done, 0, 0);
+	w.op.done = waited_done;
+	commit_submit(mp->com, &w.op);
+	while (sem_wait(&w.done) < 0)
 		;
-	sem_destroy(&done);
+	sem_destroy(&w.done);
+	*op = w.op;
 	return op->err < 0 ? op->err : (int)op->count;
 }
 

@@ -33,7 +33,6 @@ struct commit_op {
 	size_t count; /* RANGE: records removed */
 	int err; /* 0 or negative errno, set before @done */
 	void (*done)(struct commit_op *op);
-	void *done_arg; /* for it */
 };
 
 /* Start the thread. Return: 0; -ENOMEM; or the error of pthread_create(3), negative. */

@@ -211,7 +211,7 @@ void mpath_fail(struct mpath *mp, int err, const char *where);
 bool mpath_ok(const struct mpath *mp);
 /* And be written? */
 bool mpath_writable(const struct mpath *mp);
-/* An operation ended with @err (0 is fine): if that can be the disk's, have it tried. Any thread. */
+/* An operation ended with @err (0 is fine): if that can be the disk, have it tried. Any thread. */
 void mpath_suspect(struct mpath *mp, int err);
 
 /* One operation of the committer, waited for. Return: its error, or a RANGE's count. */

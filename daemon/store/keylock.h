@@ -6,6 +6,8 @@
 #ifndef STORE_KEYLOCK_H
 #define STORE_KEYLOCK_H
 
+#include <semaphore.h>
+
 #include "base/list.h"
 #include "loop/pool.h"
 #include "store/codec.h"
@@ -16,7 +18,7 @@ struct keylock;
 struct keylock_hold {
 	struct objkey key;
 	struct pool_job job; /* fn: the continuation */
-	void *wait; /* for it */
+	sem_t held; /* private to keylock_wait() */
 	struct list link; /* private: of holders in a bucket, or of waiters on a holder */
 	struct list waiters; /* private */
 };

@@ -45,23 +45,18 @@ struct mover {
 
 static void held_job(struct pool_job *j)
 {
-	struct keylock_hold *h = container_of(j, struct keylock_hold, job);
-
-	sem_post(h->wait);
+	sem_post(&container_of(j, struct keylock_hold, job)->held);
 }
 
 void keylock_wait(struct keylock *t, struct keylock_hold *h)
 {
-	sem_t held;
-
-	sem_init(&held, 0, 0);
-	h->wait = &held;
+	sem_init(&h->held, 0, 0);
 	h->job.fn = held_job;
 	if (!keylock_take(t, h)) {
-		while (sem_wait(&held) < 0)
+		while (sem_wait(&h->held) < 0)
 			;
 	}
-	sem_destroy(&held);
+	sem_destroy(&h->held);
 }
 
 /* ---- one object ---- */
