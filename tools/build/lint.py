@@ -21,8 +21,7 @@ LEVELS = {"core": 0, "loop": 1, "http": 2, "tls": 2, "steer": 3, "store": 3, "cl
 STATE = {
     ("daemon/log.c", None): "the only logger: its sink and its last MiB serve the whole process",
     ("daemon/loop/loop.c", "current"): "a thread's own loop, which callbacks cannot be handed",
-    ("daemon/store/guard.c", "top"): "where a thread's own SIGBUS returns to",
-    ("daemon/store/guard.c", "ready"): "whether this thread has its signal stack",
+    ("daemon/store/guard.c", None): "one handler a process; a fault finds its thread's guards",
     ("daemon/http/client.c", "multi_key"): "libcurl's handle of each thread, ended with the thread",
 }
 LICENCES = (
