@@ -218,14 +218,13 @@ def free_bytes(where):
 def fill(where, leave=0):
     """One file that takes all room but this; return its path."""
     path = os.path.join(where, "filler")
-    with open(path, "ab") as f:
+    with open(path, "ab", buffering=0) as f:  # closing would write again what did not fit
         while True:
             size = min(free_bytes(where) - leave, 1 << 20)
             if size <= 0:
                 return path
             try:
                 f.write(bytes(size))
-                f.flush()
             except OSError as e:
                 if e.errno != errno.ENOSPC:
                     raise
