@@ -65,8 +65,8 @@ int send_copy_begin(struct http_txn *t, int fd, uint64_t off, uint64_t len)
 
 	if (!c)
 		return -ENOMEM;
-	c->stream.send = copy_send;
-	c->stream.free = copy_free;
+	/* the piece need not be zero, the rest must: what the stream does not have is NULL */
+	c->stream = (struct http_stream){.send = copy_send, .free = copy_free};
 	c->fd = take_fd(&own);
 	c->off = off;
 	c->left = len;

@@ -155,6 +155,9 @@ static void one_body(struct config *cfg, const char *path, uint64_t off, uint64_
 			ASSERT_EQ(t.resp.bytes.data[i], expect_byte(off + i));
 	} else {
 		ASSERT_EQ(t.resp.length, len);
+		/* only what comes from the page cache can be waited for */
+		ASSERT_EQ(t.resp.stream->waits != NULL, !strcmp(path, "sendfile"));
+		ASSERT_EQ(t.resp.stream->fetch != NULL, !strcmp(path, "sendfile"));
 		pump(&t, off, len);
 		t.resp.stream->free(t.resp.stream);
 	}
