@@ -75,7 +75,10 @@ static int check_prefix(char *p, struct api_fault *f)
 	size_t len = strlen(p);
 
 	if (len && p[len - 1] == '*')
-		p[len - 1] = 0;
+		p[--len] = 0;
+	if (len > SMAP_OBJECT_MAX)
+		return api_fault_set(f, 400, NULL, "invalid \"prefix\": over %d bytes",
+				     SMAP_OBJECT_MAX);
 	if (starts(p, "~/") || starts(p, "./") || starts(p, "../") || strstr(p, "/./") ||
 	    strstr(p, "/../"))
 		return api_fault_set(f, 400, NULL,
