@@ -38,6 +38,19 @@ const char *bmd_access_name(enum bmd_access a)
 	return a < BMD_ACE_NR ? access_names[a] : "";
 }
 
+bool bmd_cksum_type_ok(const char *s)
+{
+	static const char *const types[] = {"none",   "xxhash", "xxhash2", "md5",
+					    "crc32c", "sha256", "sha512"};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(types); i++) {
+		if (!strcmp(types[i], s))
+			return true;
+	}
+	return false;
+}
+
 static int name_cmp(const struct bmd_name *a, const struct bmd_name *b)
 {
 	int r = strcmp(a->provider, b->provider);

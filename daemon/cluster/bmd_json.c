@@ -114,20 +114,6 @@ void bmd_print(const struct bmd *b, bool own, struct buf *out)
 
 /* ---- reading a BMD ---- */
 
-static const char *const cksum_types[] = {"none",   "xxhash", "xxhash2", "md5",
-					  "crc32c", "sha256", "sha512"};
-
-static bool cksum_type_ok(const char *s)
-{
-	size_t i;
-
-	for (i = 0; i < sizeof(cksum_types) / sizeof(cksum_types[0]); i++) {
-		if (!strcmp(cksum_types[i], s))
-			return true;
-	}
-	return false;
-}
-
 static int read_bucket(struct bmd_bucket *b, struct json_object *o, char *err, size_t size)
 {
 	struct json_object *ck = json_member(o, "checksum"), *ver = json_member(o, "versioning");
@@ -141,7 +127,7 @@ static int read_bucket(struct bmd_bucket *b, struct json_object *o, char *err, s
 		return uname.err;
 	if (!place)
 		place = uname.data;
-	if (!type || !cksum_type_ok(type))
+	if (!type || !bmd_cksum_type_ok(type))
 		return refuse(err, size, "bucket \"%s\": no known checksum.type", b->name.bucket);
 	if (strlen(place) >= sizeof(b->placement) || bmd_uname_parse(place, &pn, &object) < 0 ||
 	    *object)

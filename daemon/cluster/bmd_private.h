@@ -26,6 +26,8 @@ int bmd_alloc(const char *uuid, int64_t version, size_t room, struct bmd **ret);
 int bmd_add_gone(struct bmd *b, uint64_t bid);
 /* Sort; -EEXIST when two buckets have one name. */
 int bmd_seal(struct bmd *b);
+/* A checksum type that a bucket may have. */
+bool bmd_cksum_type_ok(const char *s);
 /* Namespace in its uname form "@uuid#name". Return: 0 or -EINVAL. */
 int bmd_ns_parse(const char *text, size_t len, struct bmd_name *ret);
 

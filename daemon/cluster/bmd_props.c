@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "cluster/bmd.h"
+#include "cluster/bmd_private.h"
 #include "config.h"
 
 struct apply {
@@ -38,16 +39,11 @@ static int set_bool(struct apply *a, const char *name, struct json_object *v, bo
 
 static int set_cksum(struct apply *a, const char *name, struct json_object *v)
 {
-	static const char *const types[] = {"none",   "xxhash", "xxhash2", "md5",
-					    "crc32c", "sha256", "sha512"};
 	const char *s = json_object_is_type(v, json_type_string) ? json_object_get_string(v) : "";
-	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(types); i++) {
-		if (!strcmp(types[i], s)) {
-			strcpy(a->b->cksum_type, types[i]);
-			return 0;
-		}
+	if (bmd_cksum_type_ok(s)) {
+		snprintf(a->b->cksum_type, sizeof(a->b->cksum_type), "%s", s);
+		return 0;
 	}
 	return refuse(a, -EINVAL,
 		      "property \"%s\": invalid checksum type \"%.32s\" (want none, xxhash, "
