@@ -152,10 +152,10 @@ static int put_start(struct obj *o)
 	return r;
 }
 
-static int put_write(struct http_txn *t, const void *p, size_t n)
+/* The next bytes of a put or an append, which the first ones begin. */
+static int body_write(struct obj *o, int (*start)(struct obj *o), const void *p, size_t n)
 {
-	struct obj *o = obj_of(t);
-	int r = o->put ? 0 : put_start(o);
+	int r = o->put ? 0 : start(o);
 
 	if (r < 0)
 		return r;
@@ -221,6 +221,11 @@ static void put_end(struct http_txn *t)
 	store_put_commit(p, obj_put_done, o);
 }
 
+static int put_write(struct http_txn *t, const void *p, size_t n)
+{
+	return body_write(obj_of(t), put_start, p, n);
+}
+
 static const struct http_sink put_sink = {put_write, put_end, put_abort};
 
 void obj_put(struct http_txn *t)
@@ -273,19 +278,6 @@ static int append_start(struct obj *o)
 	return r;
 }
 
-static int append_write(struct http_txn *t, const void *p, size_t n)
-{
-	struct obj *o = obj_of(t);
-	int r = o->put ? 0 : append_start(o);
-
-	if (r < 0)
-		return r;
-	r = store_put_write(o->put, p, n);
-	if (r < 0)
-		obj_store_error(o, r);
-	return r;
-}
-
 static void append_park(struct obj *o)
 {
 	struct store_put *p = take_ptr(o->put);
@@ -321,6 +313,11 @@ static void append_end(struct http_txn *t)
 	if (o->want_type != CKSUM_NONE)
 		store_append_expect(o->put, o->want_type, o->want_value);
 	store_put_commit(take_ptr(o->put), obj_put_done, o);
+}
+
+static int append_write(struct http_txn *t, const void *p, size_t n)
+{
+	return body_write(obj_of(t), append_start, p, n);
 }
 
 static const struct http_sink append_sink = {append_write, append_end, put_abort};

@@ -40,7 +40,6 @@ int store_put_write(struct store_put *p, const void *data, size_t n);
 
 /* Conditions a @done may be given. */
 #define STORE_E_CKSUM 1
-#define STORE_E_EXISTS 2
 
 /**
  * store_put_commit() - Make the version the object
